@@ -1,0 +1,53 @@
+"""Every error a user can cause, as one sentence each: what, where, what to try.
+
+The messages name columns and row numbers, never cell values: they end up in logs.
+"""
+
+from __future__ import annotations
+
+
+class WideberthError(Exception):
+    """Base of all errors that are the input's fault, not the program's.
+
+    Parameters
+    ----------
+    what : str
+        What is wrong and where, as one sentence without a full stop.
+    hint : str, optional
+        What to try next.
+    """
+
+    exit_code = 1
+
+    def __init__(self, what: str, *, hint: str | None = None) -> None:
+        super().__init__(what if hint is None else f"{what}\n  try: {hint}")
+        self.what = what
+        self.hint = hint
+
+
+class TableError(WideberthError):
+    """A table that cannot be read, or that does not hold what was asked of it."""
+
+
+class HierarchyError(WideberthError):
+    """A hierarchy that is inconsistent, or that lacks a value of the table."""
+
+
+class PolicyError(WideberthError):
+    """A policy file that cannot be read or contradicts its table."""
+
+
+class ParameterError(WideberthError, ValueError):
+    """A principle or parameter that does not exist or is out of range."""
+
+    exit_code = 2
+
+
+class OutputError(WideberthError):
+    """A file that cannot be written, or exists already."""
+
+
+class InfeasibleError(WideberthError):
+    """A group that no partition makes satisfy a principle, or none was found."""
+
+    exit_code = 3
