@@ -1,0 +1,108 @@
+"""wideberth: publish tables about people without giving away what is true of one of them.
+
+>>> import polars as pl
+>>> import wideberth as wb
+>>> table = pl.DataFrame({"age": ["17-24"] * 4, "salary": [1000, 1010, 1020, 50000]})
+>>> wb.check(table, quasi="age", sensitive="salary", principles="distinct-l:l=4").satisfied
+True
+>>> wb.check(table, quasi="age", sensitive="salary", principles="epsilon-m:epsilon=20,m=4").satisfied
+False
+"""  # noqa: E501
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+# Names are imported when first used, so that `wideberth --help` need not wait for polars.
+_HOME = {
+    "wideberth.check": ["CheckResult", "check"],
+    "wideberth.policy": ["Policy"],
+    "wideberth.hierarchy": ["Hierarchy"],
+    "wideberth.principles": [
+        "AlphaKAnonymity",
+        "DeltaLDiversity",
+        "DeltaPresence",
+        "Dissimilarity",
+        "DistinctLDiversity",
+        "EntropyLDiversity",
+        "EpsilonMAnonymity",
+        "FrequencyLDiversity",
+        "KAnonymity",
+        "KEAnonymity",
+        "LEDiversity",
+        "MUniqueness",
+        "MultiAttributeLDiversity",
+        "Principle",
+        "RecursiveCLDiversity",
+        "Rule",
+        "TCloseness",
+        "VarianceControl",
+        "parameter",
+        "register",
+    ],
+    "wideberth.errors": [
+        "HierarchyError",
+        "InfeasibleError",
+        "OutputError",
+        "ParameterError",
+        "PolicyError",
+        "TableError",
+        "WideberthError",
+    ],
+}
+_WHERE = {name: module for module, names in _HOME.items() for name in names}
+
+__all__ = ["__version__", *sorted(_WHERE)]
+
+if TYPE_CHECKING:
+    from wideberth.check import CheckResult, check
+    from wideberth.errors import (
+        HierarchyError,
+        InfeasibleError,
+        OutputError,
+        ParameterError,
+        PolicyError,
+        TableError,
+        WideberthError,
+    )
+    from wideberth.hierarchy import Hierarchy
+    from wideberth.policy import Policy
+    from wideberth.principles import (
+        AlphaKAnonymity,
+        DeltaLDiversity,
+        DeltaPresence,
+        Dissimilarity,
+        DistinctLDiversity,
+        EntropyLDiversity,
+        EpsilonMAnonymity,
+        FrequencyLDiversity,
+        KAnonymity,
+        KEAnonymity,
+        LEDiversity,
+        MultiAttributeLDiversity,
+        MUniqueness,
+        Principle,
+        RecursiveCLDiversity,
+        Rule,
+        TCloseness,
+        VarianceControl,
+        parameter,
+        register,
+    )
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name on first use."""
+    if name not in _WHERE:
+        raise AttributeError(f"module 'wideberth' has no attribute {name!r}")
+    value = getattr(import_module(_WHERE[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """List the public names."""
+    return sorted(__all__)

@@ -1,0 +1,374 @@
+"""check: which principles does a table satisfy, where does it fail, and by how much."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from wideberth import tables
+from wideberth.encode import encode
+from wideberth.errors import ParameterError
+from wideberth.exact import Bools, Floats
+from wideberth.groups import Groups, Partition
+from wideberth.policy import Policy
+from wideberth.principles import Principle, parse, plain
+from wideberth.schema import check_roles
+from wideberth.subject import Subject, require_column
+
+
+@dataclass(frozen=True)
+class GroupReport:
+    """One group as a principle judges it.
+
+    Parameters
+    ----------
+    values : dict
+        The group's quasi-identifiers as published.
+    rows : int
+        Its size.
+    satisfied : bool
+        The verdict.
+    achieved : dict
+        The strongest parameters it reaches.
+    reason : str
+        What the verdict rests on.
+    """
+
+    values: dict[str, Any]
+    rows: int
+    satisfied: bool
+    achieved: dict[str, float]
+    reason: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, for JSON."""
+        return {
+            "group": {
+                k: v if isinstance(v, int | float | str | None) else str(v)
+                for k, v in self.values.items()
+            },
+            "rows": self.rows,
+            "satisfied": self.satisfied,
+            "achieved": {key: _jsonable(value) for key, value in self.achieved.items()},
+            "reason": self.reason,
+        }
+
+
+@dataclass(frozen=True)
+class PrincipleReport:
+    """A principle's verdict on a table.
+
+    Parameters
+    ----------
+    principle : Principle
+        The principle, with its parameters.
+    on : str or None
+        The sensitive attribute it was checked on.
+    satisfied : bool
+        Whether every group satisfies it.
+    achieved : dict
+        For each parameter, the strongest value that every group reaches while the other parameters
+        stay as they are.
+    violating_groups, violating_rows : int
+        How many groups fail, and how many rows are in them.
+    worst : list of GroupReport
+        The worst groups, the worst first.
+    """
+
+    principle: Principle
+    on: str | None
+    satisfied: bool
+    achieved: dict[str, float]
+    violating_groups: int
+    violating_rows: int
+    worst: list[GroupReport]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, for JSON."""
+        return {
+            "name": self.principle.name,
+            "on": self.on,
+            "parameters": {key: plain(value) for key, value in self.principle.given().items()},
+            "satisfied": self.satisfied,
+            "achieved": {key: _jsonable(value) for key, value in self.achieved.items()},
+            "violating_groups": self.violating_groups,
+            "violating_rows": self.violating_rows,
+            "worst": [group.to_dict() for group in self.worst],
+        }
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """What a check found. True in a condition if every principle is satisfied."""
+
+    rows: int
+    groups: int
+    principles: list[PrincipleReport]
+    _table_of_groups: Callable[[], object] = field(repr=False, compare=False)
+
+    @property
+    def satisfied(self) -> bool:
+        """Whether the table satisfies every principle."""
+        return all(report.satisfied for report in self.principles)
+
+    def __bool__(self) -> bool:
+        """Return whether the table satisfies every principle."""
+        return self.satisfied
+
+    @cached_property
+    def table(self) -> Any:
+        """One row per group, in the caller's own kind of table.
+
+        Quasi-identifiers, size, and for each principle whether the group satisfies it and what it
+        achieves.
+        """
+        return self._table_of_groups()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, for JSON."""
+        return {
+            "rows": self.rows,
+            "groups": self.groups,
+            "satisfied": self.satisfied,
+            "principles": [report.to_dict() for report in self.principles],
+        }
+
+
+def check(
+    table: object,
+    *,
+    quasi: str | Sequence[str] | None = None,
+    sensitive: str | Sequence[str] | None = None,
+    principles: str | Principle | Sequence[str | Principle] | None = None,
+    group: str | None = None,
+    population: object = None,
+    hierarchies: Mapping[str, Any] | None = None,
+    types: Mapping[str, str] | None = None,
+    policy: Policy | str | Path | None = None,
+    worst: int = 5,
+) -> CheckResult:
+    """Check a table, original or published, against privacy principles.
+
+    Parameters
+    ----------
+    table : dataframe or path
+        A pandas, polars or pyarrow table, or a CSV, Parquet or Arrow file. Generalised values
+        (intervals, ``130**``, ``*``) are labels like any other.
+    quasi : str or sequence of str
+        The quasi-identifiers. Rows that agree on all of them form a group; a missing value agrees
+        with missing values only.
+    sensitive : str or sequence of str, optional
+        The sensitive attributes.
+    principles : Principle, str, or sequence of them
+        What to check, as objects or as on the command line ("epsilon-m:epsilon=4500,m=5").
+    group : str, optional
+        A column with group ids, which then make the groups instead of the quasi-identifiers.
+    population : dataframe or path, optional
+        For δ-presence: a table of the population with the same quasi-identifiers.
+    hierarchies : mapping, optional
+        Semantic trees by sensitive attribute: a `Hierarchy`, a file, or a rule as in a policy.
+    types : mapping, optional
+        Types of sensitive attributes, where guessing would be wrong.
+    policy : Policy or path, optional
+        Where everything that is not given here comes from. Every column must have a role in it.
+    worst : int
+        How many groups to report in detail for each principle.
+
+    Returns
+    -------
+    CheckResult
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> table = pl.DataFrame({"zip": ["130**"] * 3, "disease": ["flu", "flu", "cancer"]})
+    >>> result = check(table, quasi="zip", sensitive="disease", principles="frequency-l:l=2")
+    >>> result.satisfied, result.principles[0].achieved
+    (False, {'l': 1.5})
+    """
+    if policy is not None and not isinstance(policy, Policy):
+        policy = Policy.load(policy)
+    options = policy.options if policy else tables.ReadOptions()
+    read = isinstance(table, str | Path)
+    frame, back = tables.adopt(tables.read(table, options) if read else table)  # type: ignore[arg-type]
+    if policy is not None:
+        group = group or policy.group
+        quasi = quasi or policy.roles["quasi"]
+        sensitive = sensitive or policy.roles["sensitive"]
+        principles = principles or list(policy.principles)
+        hierarchies = {**policy.hierarchies, **(hierarchies or {})}
+        types = {**policy.types, **(types or {})}
+        if population is None and policy.population is not None:
+            population = policy.folder / policy.population
+        _check_policy(frame, policy, group)
+    subject = Subject(
+        frame,
+        quasi=_names(quasi),
+        sensitive=_names(sensitive),
+        group=group,
+        hierarchies=hierarchies or {},
+        types=types or {},
+        folder=policy.folder if policy else Path(),
+    )
+    if isinstance(population, str | Path):
+        population = tables.read(population, options)
+    wanted = _principles(principles)
+    if not wanted:
+        raise ParameterError(
+            "there is no principle to check", hint='principles="k-anonymity:k=5", or a policy'
+        )
+    verdicts = [_judge(subject, principle, population) for principle in wanted]
+    return CheckResult(
+        rows=frame.height,
+        groups=subject.partition.count,
+        principles=[verdict.report(worst) for verdict in verdicts],
+        _table_of_groups=lambda: back(_group_table(subject, verdicts)),
+    )
+
+
+@dataclass(frozen=True)
+class _Verdict:
+    """A principle's answers for all groups."""
+
+    principle: Principle
+    on: str | None
+    groups: Groups
+    satisfied: Bools
+    achieved: dict[str, Floats]
+    reason: Callable[[int], str]
+    values: Callable[[int], dict[str, Any]]
+
+    def report(self, worst: int) -> PrincipleReport:
+        failing = ~self.satisfied
+        parameters = self.principle.parameters()
+        weakest = {
+            key: (np.min if parameters[key].stronger == "higher" else np.max)(figures)
+            for key, figures in self.achieved.items()
+        }
+        return PrincipleReport(
+            principle=self.principle,
+            on=self.on,
+            satisfied=not failing.any(),
+            achieved={key: float(value) for key, value in weakest.items()},
+            violating_groups=int(failing.sum()),
+            violating_rows=int(self.groups.sizes[failing].sum()),
+            worst=[self._group(int(g)) for g in self._ranked(worst)],
+        )
+
+    def _ranked(self, many: int) -> Sequence[int]:
+        """Rank the groups: violating ones first, then by what they achieve, then larger ones."""
+        keys: list[Any] = [-self.groups.sizes]
+        parameters = self.principle.parameters()
+        for key, figures in reversed(self.achieved.items()):
+            keys.append(figures if parameters[key].stronger == "higher" else -figures)
+        keys.append(self.satisfied)
+        order: Sequence[int] = np.lexsort(keys)[:many].tolist()
+        return order
+
+    def _group(self, group: int) -> GroupReport:
+        return GroupReport(
+            values=self.values(group),
+            rows=int(self.groups.sizes[group]),
+            satisfied=bool(self.satisfied[group]),
+            achieved={key: float(figures[group]) for key, figures in self.achieved.items()},
+            reason=self.reason(group),
+        )
+
+
+def _judge(subject: Subject, principle: Principle, population: object) -> _Verdict:
+    on = subject.attribute(principle)
+    column = subject.column(on, principle) if on else subject.sizes
+    rule = principle.bind(column.domain)
+
+    values: Callable[[int], dict[str, Any]] = subject.group_values
+    if principle.needs == "population":
+        groups, values = _with_population(subject, population)
+    else:
+        groups = subject.groups(on, column)
+    return _Verdict(
+        principle=principle,
+        on="+".join(on) or None,
+        groups=groups,
+        satisfied=rule.satisfies(groups),
+        achieved=rule.achieved(groups),
+        reason=lambda group: rule.reason(groups, group),
+        values=values,
+    )
+
+
+def _with_population(
+    subject: Subject, population: object
+) -> tuple[Groups, Callable[[int], dict[str, Any]]]:
+    """Group the table and the population together: groups that only the latter has count too."""
+    if population is None:
+        raise ParameterError(
+            "delta-presence needs a table of the population", hint="--population FILE"
+        )
+    people, _ = tables.adopt(population)
+    for column in subject.keys:
+        require_column(people, column, "the population")
+    both = pl.concat(
+        [f.select(pl.col(c).cast(pl.String) for c in subject.keys) for f in (subject.frame, people)]
+    )
+    partition = Partition.by_equality([encode(both[c]) for c in subject.keys], both.height)
+    here, there = np.split(partition.labels, [subject.frame.height])
+    sizes = np.bincount(here, minlength=partition.count)
+    occupied = sizes > 0
+    groups = Groups(
+        start=np.concatenate(([0], np.cumsum(occupied))),
+        codes=np.zeros(int(occupied.sum()), dtype=np.int64),
+        counts=sizes[occupied],
+        width=1,
+        population=np.bincount(there, minlength=partition.count),
+    )
+    first = partition.first_rows()
+    return groups, lambda group: both.row(int(first[group]), named=True)
+
+
+def _group_table(subject: Subject, verdicts: Sequence[_Verdict]) -> pl.DataFrame:
+    first = subject.partition.first_rows()
+    result = subject.frame.select(subject.keys)[first]
+    sizes = np.bincount(subject.partition.labels, minlength=subject.partition.count)
+    result = result.with_columns(pl.Series("rows", sizes))
+    for verdict in verdicts:
+        if len(verdict.groups) != subject.partition.count:
+            continue  # δ-presence judges groups that the table does not have
+        name = str(verdict.principle)
+        result = result.with_columns(
+            pl.Series(name, verdict.satisfied),
+            *(pl.Series(f"{name} {key}", figures) for key, figures in verdict.achieved.items()),
+        )
+    return result
+
+
+def _check_policy(frame: pl.DataFrame, policy: Policy, group: str | None) -> None:
+    """Every column of the table must have a role; identifiers may be gone from a release."""
+    check_roles([c for c in frame.columns if c != group], policy.roles)
+
+
+def _names(names: str | Sequence[str] | None) -> list[str]:
+    if names is None:
+        return []
+    return [names] if isinstance(names, str) else list(names)
+
+
+def _principles(given: str | Principle | Sequence[str | Principle] | None) -> list[Principle]:
+    if given is None:
+        return []
+    several = [given] if isinstance(given, str | Principle) else given
+    return [parse(p) if isinstance(p, str) else p for p in several]
+
+
+def _jsonable(value: object) -> int | float | str | None:
+    """Return a value that JSON can hold. It knows no infinity: what nothing achieves is null."""
+    if isinstance(value, float):
+        if not np.isfinite(value):
+            return None
+        return int(value) if value.is_integer() else value
+    return value if isinstance(value, int | str | None) else str(value)

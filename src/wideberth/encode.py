@@ -1,0 +1,276 @@
+"""Columns become small integers; a `Domain` remembers what the integers stand for.
+
+Codes follow the order of the values (numbers ascending, text by code point), so that an interval
+of values is an interval of codes. A missing value is a value of its own: the last code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from wideberth.errors import TableError
+from wideberth.exact import Ints, Numbers
+from wideberth.hierarchy import Hierarchy
+
+Codes = npt.NDArray[np.int32]
+
+_MICROSECONDS_PER_DAY = 86_400_000_000
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Domain:
+    """What the codes of a sensitive attribute mean.
+
+    Parameters
+    ----------
+    name : str
+        The attribute, for messages.
+    histogram : array of int
+        How often each code occurs in the whole table.
+    missing : int, optional
+        The code of missing values, if there are any: the last one.
+    values : polars.Series, optional
+        The value behind each other code.
+    numbers : Numbers, optional
+        The same values as exact numbers (days for dates), if they are numbers.
+    parts : array of int, optional
+        For an attribute of several columns: the code of each column, one row per joint code.
+    components : tuple of Domain
+        For an attribute of several columns: their domains.
+    tree : Hierarchy, optional
+        A semantic tree that holds every value.
+    """
+
+    name: str
+    histogram: Ints
+    missing: int | None = None
+    values: pl.Series | None = None
+    numbers: Numbers | None = None
+    parts: npt.NDArray[np.int32] | None = None
+    components: tuple[Domain, ...] = field(default=())
+    tree: Hierarchy | None = None
+
+    @property
+    def size(self) -> int:
+        """How many codes there are, that of missing values included."""
+        return len(self.histogram)
+
+    @property
+    def known(self) -> int:
+        """How many codes stand for values that are not missing."""
+        return self.size if self.missing is None else self.missing
+
+    @cached_property
+    def texts(self) -> list[str]:
+        """The values as text, as a user would write them in a policy."""
+        if self.values is None:
+            return []
+        if self.values.dtype == pl.Boolean:
+            return ["true" if v else "false" for v in self.values]
+        return [str(v) for v in self.values]
+
+    def codes_of(self, wanted: Sequence[object]) -> Ints:
+        """Return the codes of the given values; one that does not occur has none."""
+        position = {text: code for code, text in enumerate(self.texts)}
+        found = (position.get(str(value)) for value in wanted)
+        return np.array([code for code in found if code is not None], dtype=np.int64)
+
+    def vectors(self) -> Numbers:
+        """Return the values of several number columns as rows of one exact matrix."""
+        lines = [c.numbers for c in self.components]
+        if not lines or any(line is None for line in lines):
+            raise TableError(
+                f"'{self.name}' is no vector of numbers",
+                hint="name a list column, or several number columns joined by '+'",
+            )
+        assert self.parts is not None  # noqa: S101 - components imply parts
+        parts = self.parts[: self.known]
+        for component, codes in zip(self.components, parts.T, strict=True):
+            if component.missing is not None and bool((codes == component.missing).any()):
+                raise TableError(
+                    f"'{self.name}': some rows lack the component '{component.name}' only",
+                    hint="give all components of a row, or none",
+                )
+        exact = [line for line in lines if line is not None]
+        per = int(np.lcm.reduce(np.array([line.per for line in exact], dtype=object)))
+        columns = [
+            line.units.astype(object)[codes] * (per // line.per)
+            for line, codes in zip(exact, parts.T, strict=True)
+        ]
+        return Numbers.whole(np.stack(columns, axis=1), per)
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """One code per row, and what the codes mean."""
+
+    codes: Codes
+    domain: Domain
+
+    def with_tree(self, tree: Hierarchy) -> Column:
+        """Attach a semantic tree."""
+        return Column(self.codes, replace(self.domain, tree=tree))
+
+
+def encode(series: pl.Series) -> Column:
+    """Encode one typed column.
+
+    >>> column = encode(pl.Series("salary", [1020, None, 1000, 1020]))
+    >>> column.codes, column.domain.texts, column.domain.missing
+    (array([1, 2, 0, 1], dtype=int32), ['1000', '1020'], 2)
+    """
+    dtype = series.dtype
+    if dtype in (pl.List, pl.Array):
+        return _vector(series)
+    numbers: Numbers | None = None
+    if dtype.is_float():
+        _refuse_not_finite(series)
+    if dtype.is_integer() or dtype.is_temporal():
+        codes, values = _encode_integers(series)
+    elif dtype.is_float():
+        codes, values = _encode_by_search(series)
+    else:
+        codes, values = _encode_by_name(series)
+    if dtype.is_numeric():
+        plain = values.to_numpy() if not dtype.is_decimal() else np.array(values.to_list(), object)
+        numbers = Numbers.of(plain)
+    elif dtype == pl.Date:
+        numbers = Numbers.of(values.to_physical().to_numpy())
+    elif dtype == pl.Datetime:
+        microseconds = values.dt.timestamp("us").to_numpy()
+        numbers = Numbers(microseconds, _MICROSECONDS_PER_DAY)
+    return _column(series.name, codes, values, numbers)
+
+
+def join(name: str, columns: Sequence[Column]) -> Column:
+    """Encode several columns together: one code per combination that occurs.
+
+    A row counts as missing when every one of its parts is.
+    """
+    sizes = [c.domain.size for c in columns]
+    key = columns[0].codes.astype(np.int64)
+    parts = [np.arange(sizes[0])]
+    for column, size in zip(columns[1:], sizes[1:], strict=True):
+        key = key * size + column.codes
+        present, dense = compress(key, len(parts[0]) * size)
+        parts = [part[present // size] for part in parts] + [present % size]
+        key = dense.astype(np.int64)
+    codes = key.astype(np.int32)
+    table = np.stack(parts, axis=1).astype(np.int32)
+    # Columns put their missing code last, so the all-missing combination is the last one too.
+    lacking = [c.domain.missing for c in columns]
+    all_missing = None not in lacking and table[-1].tolist() == lacking
+    return Column(
+        codes,
+        Domain(
+            name=name,
+            histogram=np.bincount(codes, minlength=len(table)),
+            missing=len(table) - 1 if all_missing else None,
+            parts=table,
+            components=tuple(c.domain for c in columns),
+        ),
+    )
+
+
+def compress(key: Ints, size: int) -> tuple[Ints, Codes]:
+    """Return the distinct keys in order, and each row's position among them.
+
+    ``size`` bounds the keys; a small one is counted into a table, a large one sorted.
+    """
+    if size <= 4 * len(key) + 1024:
+        occurs = np.zeros(size, dtype=bool)
+        occurs[key] = True
+        position = np.cumsum(occurs, dtype=np.int32)
+        position -= 1
+        return np.flatnonzero(occurs), position[key]
+    present, inverse = np.unique(key, return_inverse=True)
+    return present, inverse.astype(np.int32)
+
+
+def _column(name: str, codes: Codes, values: pl.Series, numbers: Numbers | None) -> Column:
+    """Turn code -1 into the missing code, and count."""
+    known = len(values)
+    absent = codes < 0
+    missing = known if bool(absent.any()) else None
+    if missing is not None:
+        codes = np.where(absent, np.int32(missing), codes)
+    histogram = np.bincount(codes, minlength=known)
+    return Column(
+        codes,
+        Domain(name=name, histogram=histogram, missing=missing, values=values, numbers=numbers),
+    )
+
+
+def _encode_integers(series: pl.Series) -> tuple[Codes, pl.Series]:
+    """Encode integers and dates: through a table if their range is small, else by search."""
+    physical = series.to_physical()
+    low, high = physical.min(), physical.max()
+    if not isinstance(low, int) or not isinstance(high, int):
+        return np.full(len(series), -1, dtype=np.int32), series.head(0)
+    if high - low > 4 * len(series) + 1024:
+        return _encode_by_search(series)
+    absent = series.is_null().to_numpy() if series.has_nulls() else None
+    offset = physical.fill_null(low).to_numpy().astype(np.int64) - low
+    if absent is not None:
+        present, _ = compress(offset[~absent], high - low + 1)
+        position = np.zeros(high - low + 1, dtype=np.int32)
+        position[present] = np.arange(len(present))
+        codes = np.where(absent, np.int32(-1), position[offset])
+    else:
+        present, codes = compress(offset, high - low + 1)
+    values = pl.Series(series.name, present + low).cast(physical.dtype).cast(series.dtype)
+    return codes, values
+
+
+def _encode_by_search(series: pl.Series) -> tuple[Codes, pl.Series]:
+    values = series.drop_nulls().unique().sort()
+    if not len(values):
+        return np.full(len(series), -1, dtype=np.int32), values
+    physical, distinct = series.to_physical(), values.to_physical()
+    filled = physical.fill_null(distinct[0]).to_numpy()
+    codes = np.searchsorted(distinct.to_numpy(), filled).astype(np.int32)
+    if series.has_nulls():
+        codes[series.is_null().to_numpy()] = -1
+    return codes, values
+
+
+def _encode_by_name(series: pl.Series) -> tuple[Codes, pl.Series]:
+    """Encode text, categories, booleans and decimals: whatever polars can hash and sort."""
+    if series.dtype in (pl.Categorical, pl.Enum):
+        series = series.cast(pl.String)
+    values = series.drop_nulls().unique().sort()
+    if series.dtype == pl.String:
+        found = series.cast(pl.Enum(values)).to_physical()
+    else:
+        found = series.replace_strict(values, pl.arange(len(values), eager=True), default=None)
+    return found.cast(pl.Int32).fill_null(-1).to_numpy().astype(np.int32), values
+
+
+def _vector(series: pl.Series) -> Column:
+    """Encode a list column as its components taken together."""
+    lists = series.cast(pl.List(series.dtype.inner)) if series.dtype == pl.Array else series  # type: ignore[attr-defined]
+    lengths = lists.list.len().drop_nulls()
+    width = int(lengths[0]) if len(lengths) else 0
+    odd = (lists.list.len() != width).fill_null(False)
+    if odd.any():
+        row = int(odd.arg_true()[0]) + 1
+        raise TableError(f"column '{series.name}', row {row}: not as long as the first list")
+    columns = [encode(lists.list.get(i).alias(f"{series.name}[{i}]")) for i in range(width)]
+    return join(series.name, columns)
+
+
+def _refuse_not_finite(series: pl.Series) -> None:
+    bad = series.is_null() | series.is_finite()
+    if not bad.all():
+        row = int((~bad).arg_true()[0])
+        kind = "NaN" if series.is_nan()[row] else "an infinite number"
+        raise TableError(
+            f"column '{series.name}', row {row + 1}: {kind} is neither a value nor missing",
+            hint="replace it by a number, or leave the cell empty (missing)",
+        )

@@ -1,0 +1,177 @@
+"""Exact arithmetic: numbers as whole multiples of one unit, thresholds as fractions.
+
+A principle's verdict must not hang on rounding: with a plain float test, 3 of 10 rows exceed
+``alpha=0.3`` and 0.3 - 0.2 is less than 0.1. So a parameter is the decimal its user wrote, and
+a column of numbers is a vector of integers over a common unit. Everything after that compares
+integers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from math import lcm
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+Ints: TypeAlias = npt.NDArray[np.int64]
+Floats: TypeAlias = npt.NDArray[np.float64]
+Bools: TypeAlias = npt.NDArray[np.bool_]
+#: int64 where that cannot overflow, Python integers (dtype object) where it could.
+Whole: TypeAlias = npt.NDArray[Any]
+
+_SAFE = 2**62  # sums of two such integers still fit int64
+_DECIMALS = 15  # a double tells at most 15 decimal digits apart
+
+
+def fraction(number: int | float | str | Decimal | Fraction) -> Fraction:
+    """Return the number as its writer meant it.
+
+    A float is read as the shortest decimal that denotes it, not as its binary expansion.
+
+    >>> fraction(0.3), fraction("1/3"), fraction(2)
+    (Fraction(3, 10), Fraction(1, 3), Fraction(2, 1))
+    """
+    if isinstance(number, float):
+        return Fraction(repr(number))
+    return Fraction(number)
+
+
+def whole(numbers: Whole, bound: int) -> Whole:
+    """Return the integers in a type that can hold values up to ``bound`` in size."""
+    return numbers.astype(np.int64 if bound < _SAFE else object, copy=False)
+
+
+def at_most(left: Whole, ratio: Fraction, right: Whole) -> Bools:
+    """Tell where ``left <= ratio * right``, in integers.
+
+    >>> at_most(np.array([3, 4]), fraction(0.3), np.array([10, 10]))
+    array([ True, False])
+    """
+    scaled, other = _cross_multiplied(left, ratio, right)
+    return (scaled <= other).astype(bool)
+
+
+def at_least(left: Whole, ratio: Fraction, right: Whole) -> Bools:
+    """Tell where ``left >= ratio * right``, in integers."""
+    scaled, other = _cross_multiplied(left, ratio, right)
+    return (scaled >= other).astype(bool)
+
+
+def _cross_multiplied(left: Whole, ratio: Fraction, right: Whole) -> tuple[Whole, Whole]:
+    bound = max(_bound(left) * ratio.denominator, _bound(right) * abs(ratio.numerator))
+    return whole(left, bound) * ratio.denominator, whole(right, bound) * ratio.numerator
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """Numbers as integers: entry ``i`` is ``units[i] / per``.
+
+    Parameters
+    ----------
+    units : array of int
+        One-dimensional and ascending for a column; rows of vectors for several columns.
+    per : int
+        How many units make one.
+    """
+
+    units: Whole
+    per: int
+
+    @classmethod
+    def whole(cls, units: Whole, per: int) -> Numbers:
+        """Take integers of any size, in the smallest type that holds them."""
+        return cls(whole(units, _bound(units)), per)
+
+    @classmethod
+    def of(cls, values: npt.NDArray[Any]) -> Numbers:
+        """Read integers, decimals or finite floats.
+
+        Floats that are short decimals (prices, percentages) are read as those decimals; if the
+        array needs more than 15 digits, every float is read as the binary fraction it is.
+
+        >>> Numbers.of(np.array([0.1, 0.25]))
+        Numbers(units=array([10, 25]), per=100)
+        """
+        values = np.asarray(values)
+        if values.dtype.kind in "iub":
+            return cls.whole(values, 1)
+        if values.dtype.kind == "f":
+            floats = values.astype(np.float64)
+            return _decimal_floats(floats) or _binary_floats(floats)
+        return _fractions(values)
+
+    @property
+    def bound(self) -> int:
+        """The largest absolute number of units."""
+        return _bound(self.units)
+
+    def floats(self) -> Floats:
+        """Return the numbers rounded to floats, for display and measures, never for verdicts."""
+        if self.units.dtype == object:
+            return np.array([float(Fraction(u, self.per)) for u in self.units.flat]).reshape(
+                self.units.shape
+            )
+        return self.units / self.per
+
+    def within(self, below: Fraction, above: Fraction) -> tuple[Ints, Ints]:
+        """Return, for each number x, the first and last position in [x - below, x + above]."""
+        down, up = (_floor_scaled(reach, self.per) for reach in (below, above))
+        units = whole(self.units, self.bound + max(down, up))
+        return self._positions(units - down, units + up)
+
+    def within_share(self, share: Fraction) -> tuple[Ints, Ints]:
+        """Return, for each number x, the first and last position within ``share * |x|`` of x."""
+        units = whole(self.units, self.bound * (share.numerator + share.denominator))
+        reach = np.abs(units) * share.numerator // share.denominator
+        return self._positions(units - reach, units + reach)
+
+    def _positions(self, low: Whole, high: Whole) -> tuple[Ints, Ints]:
+        first = np.searchsorted(self.units, low, side="left")
+        last = np.searchsorted(self.units, high, side="right") - 1
+        return first.astype(np.int64), last.astype(np.int64)
+
+
+def _bound(units: Whole) -> int:
+    return max(abs(int(units.min())), abs(int(units.max()))) if units.size else 0
+
+
+def _floor_scaled(number: Fraction, per: int) -> int:
+    return number.numerator * per // number.denominator
+
+
+def _decimal_floats(floats: Floats) -> Numbers | None:
+    """Find the smallest number of decimals that denotes every float, if there is one.
+
+    A quotient of two exactly representable integers is correctly rounded, so it equals the
+    float precisely when that float is how the decimal would be read.
+    """
+    for decimals in range(_DECIMALS + 1):
+        per = 10**decimals
+        units = np.rint(floats * per)
+        if units.size and np.abs(units).max() >= 2**53:
+            return None
+        if np.array_equal(units / per, floats):
+            return Numbers(units.astype(np.int64), per)
+    return None
+
+
+def _binary_floats(floats: Floats) -> Numbers:
+    """Scale every float by the power of two that makes the finest of them whole."""
+    mantissa, exponent = np.frexp(floats)
+    digits = (mantissa * 2**53).astype(np.int64)
+    exponent = np.where(digits == 0, 0, exponent - 53).astype(np.int64)
+    finest = min(int(exponent.min()), 0)
+    shift = exponent - finest
+    units = whole(digits, 2 ** (53 + int(shift.max()))) << shift
+    return Numbers(units, 2**-finest)
+
+
+def _fractions(values: npt.NDArray[Any]) -> Numbers:
+    exact = [fraction(v) for v in values.flat]
+    per = lcm(*(v.denominator for v in exact))
+    units = np.array([int(v * per) for v in exact], dtype=object).reshape(values.shape)
+    return Numbers.whole(units, per)

@@ -1,0 +1,352 @@
+"""Hierarchies that someone wrote down: one row a leaf, or one row a child and its parent."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from wideberth.errors import HierarchyError
+from wideberth.hierarchy.tree import TOP, Hierarchy
+
+# The comma comes last: it is the one that labels such as "[30, 40)" contain.
+_DELIMITERS = (";", "\t", "|", ",")
+_LONGEST_CYCLE_SHOWN = 8
+_ROW_HINT = "write one row a leaf: value;level1;level2;…;*"
+_PAIR = ["child", "parent"]
+_PAIR_HINT = "write one row a child: child,parent"
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Rows, and how to name one in a message."""
+
+    cells: list[list[str]]
+    numbers: Sequence[int]
+    name: str = ""
+    unit: str = "row"
+
+    def error(self, text: str, *, hint: str | None = None) -> HierarchyError:
+        return HierarchyError(f"{self.name}: {text}" if self.name else text, hint=hint)
+
+    def at(self, i: int) -> str:
+        return f"({self.unit} {self.numbers[i]})"
+
+    def without_first(self) -> _Rows:
+        return _Rows(self.cells[1:], self.numbers[1:], self.name, self.unit)
+
+
+def read_hierarchy(
+    path: Path | str, *, header: bool | None = None, delimiter: str | None = None
+) -> Hierarchy:
+    r"""Read a file with one row a leaf: `value;level1;level2;…;*`.
+
+    Rows may differ in length (cells left empty at the end do not count), which makes a tree of
+    unequal depth. A row may also name an inner node. If the rows end in different cells, `*` is
+    put above them. Blank lines and repeated rows are skipped; spaces are part of a cell.
+
+    Parameters
+    ----------
+    path : path
+        A UTF-8 file.
+    header : bool, optional
+        Whether the first row is a header. By default it is one if all further rows, at least two,
+        end in the same cell and the first does not.
+    delimiter : str, optional
+        By default whichever of semicolon, tab, bar and comma divides the most rows.
+
+    Returns
+    -------
+    Hierarchy
+
+    Raises
+    ------
+    HierarchyError
+        If the file cannot be read, or if one label at one level lies under two parents.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "sector.csv")
+    ...     _ = path.write_text("sector,kind,all\nState,Public,*\nCity,Public,*\nFirm,Private,*")
+    ...     h = read_hierarchy(path)
+    >>> h.generalize("City", 1), h.levels
+    ('Public', 3)
+    """
+    rows = _read(Path(path), delimiter)
+    if header is None:
+        header = _has_header(rows.cells)
+    if header:
+        rows = rows.without_first()
+    for i, row in enumerate(rows.cells):
+        if "" in row:
+            raise rows.error(
+                f"cell {row.index('') + 1} is empty {rows.at(i)}",
+                hint="only cells at the end of a row may be empty; missing values need no row",
+            )
+    return _from_rows(rows)
+
+
+def from_rows(rows: Iterable[Sequence[str]]) -> Hierarchy:
+    """Make a hierarchy from one row a leaf, as `read_hierarchy` does from a file.
+
+    Parameters
+    ----------
+    rows : iterable of sequences of str
+        Each a value, then the labels above it; no header.
+
+    Returns
+    -------
+    Hierarchy
+
+    Examples
+    --------
+    >>> from_rows([("f", "*"), ("m", "*")]).labels
+    ('*', 'f', 'm')
+    """
+    cells = [list(row) for row in rows]
+    return _from_rows(_Rows(cells, range(1, len(cells) + 1)))
+
+
+def read_parents(
+    path: Path | str, *, header: bool | None = None, delimiter: str | None = None
+) -> Hierarchy:
+    r"""Read a file with one row for each child and its parent.
+
+    Parameters
+    ----------
+    path : path
+        A UTF-8 file.
+    header : bool, optional
+        Whether the first row is a header. By default it is one if it reads `child,parent`.
+    delimiter : str, optional
+        By default whichever of semicolon, tab, bar and comma divides the most rows.
+
+    Returns
+    -------
+    Hierarchy
+
+    See Also
+    --------
+    from_parents : What the rows mean.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "icd.csv")
+    ...     _ = path.write_text("child,parent\nE11.9,E11\nE11,E10-E14\nI10,I10-I15\n")
+    ...     h = read_parents(path)
+    >>> h.generalize("E11.9", 2), h.generalize("E11", 1), h.labels[0]
+    ('E10-E14', 'E10-E14', '*')
+    """
+    rows = _read(Path(path), delimiter)
+    if header is None:
+        header = [[cell.strip().lower() for cell in row] for row in rows.cells[:1]] == [_PAIR]
+    return _from_parents(rows.without_first() if header else rows)
+
+
+def from_parents(pairs: Iterable[tuple[str, str]]) -> Hierarchy:
+    """Make a hierarchy from (child, parent) pairs in any order.
+
+    Each label is one node, and inner nodes are values too. An empty parent, or none, makes a root;
+    if there are several roots, `*` is put above them.
+
+    Parameters
+    ----------
+    pairs : iterable of (str, str)
+        Child and parent.
+
+    Returns
+    -------
+    Hierarchy
+
+    Raises
+    ------
+    HierarchyError
+        If a child has two parents or is its own ancestor.
+
+    Examples
+    --------
+    >>> h = from_parents([("flu", "infection"), ("infection", "disease"), ("ulcer", "disease")])
+    >>> h.distance("flu", "ulcer"), h.distance("flu", "infection")
+    (Fraction(3, 2), Fraction(1, 2))
+    """
+    cells = [list(pair) for pair in pairs]
+    return _from_parents(_Rows(cells, range(1, len(cells) + 1)))
+
+
+def _from_rows(rows: _Rows) -> Hierarchy:
+    cells = rows.cells
+    if not cells or not all(cells):
+        raise rows.error("a row is empty" if cells else "there are no rows", hint=_ROW_HINT)
+    if len({row[-1] for row in cells}) > 1:
+        cells = [row if row[-1] == TOP else [*row, TOP] for row in cells]
+
+    labels, parent = [cells[0][-1]], [-1]
+    below: dict[tuple[int, str], int] = {}
+    # A label at a level fixes all that lies above it, or generalizing to that level would publish
+    # one label for two nodes. So its first row vouches for the rest of every later row.
+    first: list[dict[str, tuple[int, int]]] = [{} for _ in range(max(map(len, cells)))]
+    for i, row in enumerate(cells):
+        node, start = 0, len(row) - 1
+        for level, label in enumerate(row):
+            if label in first[level]:
+                earlier, node = first[level][label]
+                if cells[earlier][level:] != row[level:]:
+                    raise _conflict(rows, earlier, cells[earlier][level:], i, row[level:])
+                start = level
+                break
+        first[start].setdefault(row[start], (i, node))
+        for level in range(start - 1, -1, -1):
+            label = row[level]
+            child = below.setdefault((node, label), len(labels))
+            if child == len(labels):
+                labels.append(label)
+                parent.append(node)
+            node = child
+            first[level][label] = (i, node)
+
+    hierarchy = Hierarchy.build(labels, parent)
+    # Rows that turned out to name inner nodes are values too, so their labels must find them.
+    if lost := hierarchy.uncovered([row[0] for row in cells]):
+        raise rows.error(
+            f"{cells[lost[0]][0]!r} is the label of several inner nodes {rows.at(lost[0])}",
+            hint="a value that is no leaf needs a label of its own",
+        )
+    return hierarchy
+
+
+def _conflict(
+    rows: _Rows, i: int, one: Sequence[str], j: int, other: Sequence[str]
+) -> HierarchyError:
+    """Name the lowest label above which two rows part, having agreed on it."""
+    step = next(k for k in range(1, len(one) + len(other)) if one[k : k + 1] != other[k : k + 1])
+    places = [_place(path[step] if step < len(path) else None) for path in (one, other)]
+    return rows.error(
+        f"{one[step - 1]!r} lies {places[0]} {rows.at(i)} and {places[1]} {rows.at(j)}",
+        hint="at one level, a label has one parent: correct a row, or rename one of the two",
+    )
+
+
+def _place(parent: str | None) -> str:
+    return "at the top" if parent is None else f"under {parent!r}"
+
+
+def _from_parents(rows: _Rows) -> Hierarchy:
+    if not rows.cells:
+        raise rows.error("there are no rows", hint=_PAIR_HINT)
+    ids: dict[str, int] = {}
+    up: dict[str, str] = {}
+    stated: dict[str, int] = {}
+    for i, row in enumerate(rows.cells):
+        if not 1 <= len(row) <= 2 or not row[0]:
+            raise rows.error(f"not a child and its parent {rows.at(i)}", hint=_PAIR_HINT)
+        child, parent = row[0], row[1] if len(row) == 2 else ""
+        if up.setdefault(child, parent) != parent:
+            raise rows.error(
+                f"{child!r} lies {_place(up[child] or None)} {rows.at(stated[child])}"
+                f" and {_place(parent or None)} {rows.at(i)}",
+                hint="a child has one parent: correct a row, or rename one of the two",
+            )
+        stated.setdefault(child, i)
+        for label in filter(None, (child, parent)):
+            ids.setdefault(label, len(ids))
+
+    if cycle := _cycle(up):
+        closing = max(cycle, key=lambda label: stated[label])
+        shown = (
+            cycle if len(cycle) <= _LONGEST_CYCLE_SHOWN else [*cycle[:_LONGEST_CYCLE_SHOWN], "…"]
+        )
+        raise rows.error(
+            f"{cycle[0]!r} is its own ancestor: {' → '.join([*shown, cycle[0]])}"
+            f" {rows.at(stated[closing])}",
+            hint="leave out one row of the circle",
+        )
+    roots = [label for label in ids if not up.get(label)]
+    if len(roots) > 1:
+        if up.get(TOP):
+            raise rows.error(
+                f"there are {len(roots)} roots, and {TOP!r} lies {_place(up[TOP])}"
+                f" {rows.at(stated[TOP])}",
+                hint=f"rename {TOP!r}, or give the roots a parent",
+            )
+        ids.setdefault(TOP, len(ids))
+        up.update((root, TOP) for root in roots if root != TOP)
+    return Hierarchy.build(list(ids), [ids[up[x]] if up.get(x) else -1 for x in ids])
+
+
+def _cycle(up: dict[str, str]) -> list[str]:
+    """Follow each label upwards, and give the first circle met, child before parent."""
+    safe: set[str] = set()
+    for start in up:
+        path: dict[str, None] = {}
+        label = start
+        while label and label not in safe:
+            if label in path:
+                steps = list(path)
+                return steps[steps.index(label) :]
+            path[label] = None
+            label = up.get(label, "")
+        safe.update(path)
+    return []
+
+
+def _read(path: Path, delimiter: str | None) -> _Rows:
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            text = file.read()
+    except UnicodeDecodeError as error:
+        raise HierarchyError(
+            f"{path}: not UTF-8 (byte {error.start + 1})", hint="save the file as UTF-8"
+        ) from error
+    except OSError as error:
+        raise HierarchyError(
+            f"{path}: cannot be read ({error.strerror})", hint="check the path"
+        ) from error
+    if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n'):
+        raise HierarchyError(f"{path}: {delimiter!r} is no delimiter", hint="use ; or , or a tab")
+
+    marks = _DELIMITERS if delimiter is None else (delimiter,)
+    readings, failures = [], []
+    for mark in marks:
+        try:
+            readings.append(_split(text, mark))
+        except csv.Error as error:
+            # Strictly read, a quoted cell ends in the file's own delimiter or not at all.
+            failures.append(error)
+    if not readings:
+        # The right delimiter is the one that got furthest.
+        reason, line = max((error.args for error in failures), key=lambda args: int(args[1]))
+        raise HierarchyError(
+            f"{path}: cannot be split into cells: {reason} (line {line})",
+            hint="close each quote, and double a quote inside quotes",
+        )
+    # Of equals, max takes the first.
+    numbered = max(readings, key=lambda rows: sum(len(row) > 1 for _, row in rows))
+    rows = [(line, _trimmed(row)) for line, row in numbered if any(row)]
+    return _Rows([row for _, row in rows], [line for line, _ in rows], str(path), "line")
+
+
+def _split(text: str, delimiter: str) -> list[tuple[int, list[str]]]:
+    """Split the text into cells; each row comes with the number of its last line."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    try:
+        return [(reader.line_num, row) for row in reader]
+    except csv.Error as error:
+        raise csv.Error(str(error), reader.line_num) from error
+
+
+def _trimmed(row: list[str]) -> list[str]:
+    while not row[-1]:
+        row = row[:-1]
+    return row
+
+
+def _has_header(cells: Sequence[Sequence[str]]) -> bool:
+    # With a single further row the two are equals, and dropping a value would be the worse guess.
+    tops = {row[-1] for row in cells[1:]}
+    return len(cells) > 2 and len(tops) == 1 and cells[0][-1] not in tops

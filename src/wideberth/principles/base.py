@@ -1,0 +1,338 @@
+"""What a privacy principle is, and the registry that holds them all.
+
+A `Principle` is what a user writes: a frozen dataclass of parameters. Bound to the domain of a
+sensitive attribute it becomes a `Rule`: four questions about groups, answered for all groups at
+once. Checks, algorithms, the command line, the documentation and the law tests know principles
+only through this module.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import MISSING, dataclass, field, fields
+from decimal import Decimal
+from difflib import get_close_matches
+from fractions import Fraction
+from functools import cache, wraps
+from importlib.metadata import entry_points
+from math import isfinite
+from typing import Any, ClassVar, Literal, TypeVar
+
+import numpy as np
+
+from wideberth.encode import Domain
+from wideberth.errors import ParameterError
+from wideberth.exact import Bools, Floats, Ints, fraction
+from wideberth.groups import Groups
+
+Kind = Literal["whole", "number", "flag", "choice", "values", "metric"]
+#: What a principle must know of the sensitive attribute, beyond which values are equal.
+Needs = Literal["size", "values", "numbers", "tree", "distance", "several", "population"]
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a principle: what it means and which values it takes."""
+
+    doc: str
+    kind: Kind = "number"
+    low: int | None = None
+    high: int | None = None
+    low_open: bool = False
+    choices: tuple[str, ...] = ()
+    stronger: Literal["higher", "lower"] | None = None
+
+    @property
+    def range(self) -> str:
+        """The permitted values in words."""
+        if self.kind in ("number", "whole"):
+            what = "a whole number" if self.kind == "whole" else "a number"
+            if self.low is None:
+                return what
+            floor = f"above {self.low}" if self.low_open else f"from {self.low}"
+            return f"{what} {floor}" + ("" if self.high is None else f" to {self.high}")
+        if self.kind == "choice":
+            return "one of " + ", ".join(self.choices)
+        return {
+            "flag": "true or false",
+            "values": "sensitive values",
+            "metric": "one of " + ", ".join(self.choices) + ", or a Python function of two values",
+        }[self.kind]
+
+    def accepts(self, value: object) -> bool:
+        """Tell whether a value is permitted."""
+        if self.kind == "flag":
+            return isinstance(value, bool)
+        if self.kind == "choice":
+            return value in self.choices
+        if self.kind == "metric":
+            return callable(value) or value in self.choices
+        if self.kind == "values":
+            return isinstance(value, tuple)
+        if isinstance(value, bool) or not isinstance(value, int | float | Decimal | Fraction):
+            return False
+        if not isfinite(value):
+            return False
+        if self.kind == "whole" and fraction(value).denominator != 1:
+            return False
+        if self.low is not None and (value < self.low or (self.low_open and value == self.low)):
+            return False
+        return self.high is None or value <= self.high
+
+    def parse(self, text: str) -> object:
+        """Read a value as it is written on the command line. Text that does not fit comes back."""
+        try:
+            if self.kind == "flag":
+                return {"true": True, "yes": True, "false": False, "no": False}[text.lower()]
+            if self.kind == "values":
+                return tuple(text.split("|"))
+            if self.kind in ("number", "whole"):
+                exact = fraction(text)
+                return int(exact) if exact.denominator == 1 else exact
+        except (KeyError, ValueError, ZeroDivisionError):
+            pass
+        return text
+
+
+def parameter(doc: str, *, default: Any = MISSING, **specification: Any) -> Any:
+    """Declare a principle's parameter; see `Parameter` for the rest."""
+    return field(default=default, metadata={"parameter": Parameter(doc, **specification)})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Principle(ABC):
+    """What a user writes. Subclasses add their parameters and say what they mean.
+
+    Parameters
+    ----------
+    on : str or sequence of str, optional
+        The sensitive attribute it guards; several columns for one that spans them.
+        May be left out where there is only one.
+    """
+
+    on: str | Sequence[str] | None = None
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    reference: ClassVar[str]
+    protects: ClassVar[str]
+    does_not_protect: ClassVar[str]
+    needs: ClassVar[Needs] = "values"
+    #: One sentence for the reader of a list: why it is monotone, or a counterexample.
+    monotonicity: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        """Refuse parameters outside their ranges."""
+        if self.on is not None and not isinstance(self.on, str):
+            object.__setattr__(self, "on", tuple(self.on))
+        for key, specification in self.parameters().items():
+            value = getattr(self, key)
+            if isinstance(value, np.generic):
+                object.__setattr__(self, key, value := value.item())
+            if specification.kind == "values" and isinstance(value, list | set | frozenset):
+                object.__setattr__(self, key, value := tuple(value))
+            if value is not None and not specification.accepts(value):
+                raise ParameterError(
+                    f"{self.name}: {key} must be {specification.range}, not {value!r}",
+                    hint=f"wideberth principles {self.name}",
+                )
+        self.validate()
+
+    def validate(self) -> None:
+        """Refuse combinations of parameters that make no sense. Nothing by default."""
+        return
+
+    @classmethod
+    def parameters(cls) -> dict[str, Parameter]:
+        """Return the parameters by name."""
+        return {f.name: f.metadata["parameter"] for f in fields(cls) if "parameter" in f.metadata}
+
+    @classmethod
+    def mandatory(cls) -> list[str]:
+        """Return the names of the parameters without a default."""
+        return [f.name for f in fields(cls) if "parameter" in f.metadata and f.default is MISSING]
+
+    def given(self) -> dict[str, Any]:
+        """Return the parameters that differ from their defaults, or have none."""
+        return {
+            f.name: getattr(self, f.name)
+            for f in fields(self)
+            if "parameter" in f.metadata
+            and (f.default is MISSING or getattr(self, f.name) != f.default)
+        }
+
+    @property
+    def monotone(self) -> bool:
+        """Whether the union of two satisfying groups satisfies, with these parameters."""
+        return True
+
+    @abstractmethod
+    def bind(self, domain: Domain) -> Rule:
+        """Return the rule for a sensitive attribute with the given domain."""
+
+    def __str__(self) -> str:
+        """Return the principle as it is written on the command line."""
+        shown = ",".join(f"{key}={plain(value)}" for key, value in self.given().items())
+        return f"{self.name}:{shown}" if shown else self.name
+
+
+class Rule(ABC):
+    """A principle at work. The first three questions are answered for all groups at once.
+
+    Rules keep their laws: satisfies implies feasible; feasible is closed under union; every
+    group that `finish` makes of a feasible group satisfies; for a monotone rule feasible is
+    satisfies and `finish` leaves the group whole; the order of rows never matters.
+    """
+
+    monotone: bool = True
+
+    @abstractmethod
+    def satisfies(self, groups: Groups) -> Bools:
+        """Tell which groups satisfy the principle, exactly."""
+
+    @abstractmethod
+    def achieved(self, groups: Groups) -> dict[str, Floats]:
+        """Return the strongest value of each parameter that each group reaches.
+
+        The other parameters stay as they are. The first entry ranks the groups.
+        """
+
+    @abstractmethod
+    def reason(self, groups: Groups, group: int) -> str:
+        """Say in a few words, without sensitive values, what the group's verdict rests on."""
+
+    def feasible(self, groups: Groups) -> Bools:
+        """Tell which groups can be partitioned into groups that satisfy the principle."""
+        return self.satisfies(groups)
+
+    def finish(self, codes: Ints, rng: np.random.Generator) -> Ints:
+        """Partition one feasible group, given by its rows' codes: a label for each row."""
+        return np.zeros(len(codes), dtype=np.int64)
+
+
+R = TypeVar("R", bound=Rule)
+T = TypeVar("T")
+
+
+def remembered(method: Callable[[R, Groups], T]) -> Callable[[R, Groups], T]:
+    """Keep a method's latest result, for the verdict and the figures rest on the same counts."""
+    slot = f"_{method.__name__}_remembered"
+
+    @wraps(method)
+    def wrapper(self: R, groups: Groups) -> T:
+        latest = self.__dict__.get(slot)
+        if latest is None or latest[0] is not groups:
+            latest = self.__dict__[slot] = (groups, method(self, groups))
+        result: T = latest[1]
+        return result
+
+    return wrapper
+
+
+_REGISTRY: dict[str, type[Principle]] = {}
+
+P = TypeVar("P", bound=type[Principle])
+
+
+def register(cls: P) -> P:
+    """Make a principle known to checks, the command line, the documentation and the law tests.
+
+    Packages may also list theirs under the entry point group ``wideberth.principles``.
+    """
+    for wanted in ("name", "title", "reference", "protects", "does_not_protect", "monotonicity"):
+        if not isinstance(getattr(cls, wanted, None), str):
+            raise TypeError(f"{cls.__name__} must say its {wanted}")
+    if _REGISTRY.setdefault(cls.name, cls) is not cls:
+        raise ValueError(f"a principle named {cls.name!r} is registered already")
+    return cls
+
+
+def registry() -> Mapping[str, type[Principle]]:
+    """Return all registered principles by name, those of installed packages included."""
+    _load_installed()
+    return _REGISTRY
+
+
+@cache
+def _load_installed() -> None:
+    for entry in entry_points(group="wideberth.principles"):
+        entry.load()
+
+
+def make(name: str, settings: Mapping[str, Any]) -> Principle:
+    """Build a principle from its name and parameters, as a policy gives them.
+
+    >>> make("k-anonymity", {"k": 5})
+    KAnonymity(on=None, k=5)
+    """
+    known = registry()
+    if name not in known:
+        raise ParameterError(
+            f"there is no principle '{name}'" + _similar(name, known),
+            hint="wideberth principles   (lists them all)",
+        )
+    cls = known[name]
+    allowed = cls.parameters()
+    for key in settings:
+        if key != "on" and key not in allowed:
+            raise ParameterError(
+                f"{name} has no parameter '{key}'" + _similar(key, allowed),
+                hint=f"its parameters are {', '.join(allowed)}",
+            )
+    for key in cls.mandatory():
+        if key not in settings:
+            raise ParameterError(
+                f"{name} needs its parameter '{key}': {allowed[key].range}",
+                hint=f"wideberth principles {name}",
+            )
+    return cls(**settings)
+
+
+def parse(text: str) -> Principle:
+    """Build a principle from its command-line form.
+
+    >>> str(parse("frequency-l:l=2.5"))
+    'frequency-l:l=2.5'
+    """
+    name, _, rest = text.partition(":")
+    name = name.strip()
+    cls = registry().get(name)
+    settings: dict[str, Any] = {}
+    for item in filter(None, (part.strip() for part in rest.split(","))):
+        key, equals, value = (part.strip() for part in item.partition("="))
+        if not equals:
+            raise ParameterError(
+                f"'{item}' in '{text}' is not of the form parameter=value",
+                hint="for example epsilon-m:epsilon=4500,m=5",
+            )
+        if key == "on":
+            parts = tuple(value.split("+"))
+            settings[key] = parts[0] if len(parts) == 1 else parts
+        else:
+            known = cls.parameters().get(key) if cls else None
+            settings[key] = known.parse(value) if known else value
+    return make(name, settings)
+
+
+def plain(value: object) -> Any:
+    """Return a parameter's value as it is written: a short decimal, or a|b for several values."""
+    if isinstance(value, Fraction):
+        number = float(value)
+        return number if fraction(number) == value else str(value)
+    if isinstance(value, tuple):
+        return "|".join(map(str, value))
+    if callable(value):
+        return getattr(value, "__name__", repr(value))
+    return value
+
+
+def _similar(name: str, known: Mapping[str, object]) -> str:
+    close = get_close_matches(name, known, n=1)
+    return f"; did you mean '{close[0]}'?" if close else ""
+
+
+def iterate() -> Iterator[type[Principle]]:
+    """Go through all registered principles in alphabetical order."""
+    known = registry()
+    return (known[name] for name in sorted(known))

@@ -1,0 +1,243 @@
+"""t-closeness: every group's distribution of sensitive values is near the whole table's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from heapq import heappush, heappushpop
+from typing import ClassVar
+
+import numpy as np
+
+from wideberth.encode import Domain
+from wideberth.errors import ParameterError
+from wideberth.exact import Bools, Floats, Whole, at_most, fraction, whole
+from wideberth.groups import Groups
+from wideberth.principles.base import Principle, Rule, parameter, register, remembered
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
+class TCloseness(Principle):
+    """The earth mover's distance between a group's values and the table's is at most t.
+
+    The distance between two values is 1 for `equal`; the difference of ranks over the largest such
+    difference for `ordered`; and for `hierarchical` the semantic tree's distance over its height.
+    `auto` takes `ordered` for numbers and dates, else `equal`. A missing value is at distance 1
+    from every other one.
+    """
+
+    t: float = parameter("largest permitted distance", low=0, high=1, stronger="lower")
+    distance: str = parameter(
+        "how far two values are apart",
+        kind="choice",
+        choices=("auto", "equal", "ordered", "hierarchical"),
+        default="auto",
+    )
+
+    name: ClassVar[str] = "t-closeness"
+    title: ClassVar[str] = "t-closeness"
+    reference: ClassVar[str] = "Li, Li, Venkatasubramanian 2007, Def. 2"
+    protects: ClassVar[str] = (
+        "Skew: a group tells little about a person beyond what the whole table tells of everyone."
+    )
+    does_not_protect: ClassVar[str] = (
+        "Proximity: {1, 3, 5000} and {2, 4000, 6000} are equally close to their table, yet in the "
+        "first, two of three people are known to within 2."
+    )
+    monotonicity: ClassVar[str] = "Monotone: the distance to a fixed distribution is convex."
+
+    def bind(self, domain: Domain) -> Rule:
+        """Bind to a domain: numbers or dates for `ordered`, a tree for `hierarchical`."""
+        ordered = domain.numbers is not None
+        kind = self.distance
+        if kind == "auto":
+            kind = "ordered" if ordered else "equal"
+        if kind == "ordered" and not ordered:
+            raise ParameterError(
+                f"t-closeness: '{domain.name}' has no order", hint="distance=equal or hierarchical"
+            )
+        if kind == "hierarchical" and domain.tree is None:
+            raise ParameterError(
+                f"t-closeness: '{domain.name}' has no hierarchy",
+                hint="name one under [hierarchies] in the policy, or use distance=equal",
+            )
+        rule = {"equal": _Equal, "ordered": _Ordered, "hierarchical": _Hierarchical}[kind]
+        return rule(domain, fraction(self.t))
+
+
+class _Closeness(Rule):
+    """The distance of group g is ``moved(groups)[g] / (scale * N_g * n)``, all integers."""
+
+    scale: int
+
+    def __init__(self, domain: Domain, t: Fraction) -> None:
+        self.domain = domain
+        self.t = t
+        self.table = domain.histogram.astype(np.int64)
+        self.rows = int(self.table.sum())
+
+    def moved(self, groups: Groups) -> Whole:
+        raise NotImplementedError
+
+    @remembered
+    def _moved(self, groups: Groups) -> Whole:
+        return self.moved(groups)
+
+    def _unit(self, groups: Groups) -> Whole:
+        """What a distance of 1 amounts to in each group."""
+        sizes = whole(groups.sizes, self.rows * self.rows * self.scale)
+        return sizes * self.rows * self.scale
+
+    def satisfies(self, groups: Groups) -> Bools:
+        return at_most(self._moved(groups), self.t, self._unit(groups))
+
+    def achieved(self, groups: Groups) -> dict[str, Floats]:
+        return {"t": (self._moved(groups) / self._unit(groups)).astype(np.float64)}
+
+    def reason(self, groups: Groups, group: int) -> str:
+        distance = self.achieved(groups)["t"][group]
+        return f"distance {distance:.4g} from the table's distribution"
+
+
+class _Equal(_Closeness):
+    """1 - sum of min(p, q). Only values that the group holds can contribute."""
+
+    scale = 1
+
+    def moved(self, groups: Groups) -> Whole:
+        bound = self.rows * self.rows
+        kept = np.minimum(
+            whole(groups.counts, bound) * self.rows,
+            whole(self.table, bound)[groups.codes] * whole(groups.sizes, bound)[groups.owner],
+        )
+        return whole(groups.sizes, bound) * self.rows - groups.sum(kept)
+
+
+class _Ordered(_Closeness):
+    """The sum over ranks of |P - Q|, P and Q the cumulative shares, over the number of steps.
+
+    P only changes where the group has values. Between two of them, |P - Q| is a sum over a stretch
+    of the table's own cumulative counts, split where Q overtakes P: two look-ups in a running sum.
+    """
+
+    def __init__(self, domain: Domain, t: Fraction) -> None:
+        super().__init__(domain, t)
+        self.steps = max(domain.known - 1, 0)
+        self.scale = max(self.steps, 1)
+        self.below = np.cumsum(self.table[: domain.known])  # rows of the table up to each rank
+        self.bound = self.rows * self.rows * self.scale
+        below = whole(self.below, self.bound)
+        self.area = np.concatenate((np.zeros(1, below.dtype), np.cumsum(below)))
+
+    def moved(self, groups: Groups) -> Whole:
+        if self.domain.missing is None:
+            return self._along_ranks(groups)
+        # A missing value is far from everything, off the line: no closed form, group by group.
+        return np.array([self._with_missing(groups, g) for g in range(len(groups))], dtype=object)
+
+    def _along_ranks(self, groups: Groups) -> Whole:
+        sizes = whole(groups.sizes, self.bound)
+        begin = groups.codes
+        end = np.append(groups.codes[1:], self.steps)
+        end[groups.start[1:] - 1] = self.steps  # the group's last value: up to the last rank
+        upto = groups.running[1:] - groups.running[groups.start[:-1]][groups.owner]
+        size = groups.sizes[groups.owner]
+        # Q >= P from the first rank whose cumulative count reaches P's share of the table.
+        reach = -(-whole(upto, self.bound) * self.rows // whole(size, self.bound))
+        turn = np.clip(np.searchsorted(self.below, reach), begin, np.maximum(begin, end))
+        mass = whole(upto, self.bound) * self.rows
+        surplus = mass * (turn - begin) - sizes[groups.owner] * (self.area[turn] - self.area[begin])
+        deficit = sizes[groups.owner] * (self.area[end] - self.area[turn]) - mass * (end - turn)
+        lead = sizes * self.area[groups.codes[groups.start[:-1]]]  # before the first value, P = 0
+        return lead + groups.sum(surplus + deficit)
+
+    def _with_missing(self, groups: Groups, group: int) -> int:
+        """Add the cost of carrying mass to or from the missing value, at distance 1.
+
+        Which ranks that mass comes from is free: the flow along the ranks is the difference of
+        cumulative counts less a monotone function from 0 to the mass carried. The best one is an
+        isotonic regression for absolute deviations, found with a heap.
+        """
+        entries = slice(groups.start[group], groups.start[group + 1])
+        counts = np.zeros(self.domain.size, dtype=object)
+        counts[groups.codes[entries]] = groups.counts[entries]
+        size = int(groups.sizes[group])
+        gap = counts * self.rows - self.table.astype(object) * size
+        carried = -int(gap[-1])
+        flow = np.cumsum(gap[:-1])[: self.steps] * (1 if carried >= 0 else -1)
+        return abs(carried) * self.scale + _isotonic_cost(flow.tolist(), abs(carried))
+
+
+def _isotonic_cost(targets: list[int], top: int) -> int:
+    """Return the least sum of |target - f| over ascending f from 0 to ``top``.
+
+    >>> _isotonic_cost([3, 1, 2], 2)
+    2
+    """
+    cost = 0
+    heap: list[int] = []
+    for target in targets:
+        inside = min(max(target, 0), top)
+        cost += abs(target - inside)
+        heappush(heap, -inside)
+        largest = -heappushpop(heap, -inside)
+        cost += largest - inside
+    return cost
+
+
+class _Hierarchical(_Closeness):
+    """Half the sum, over all edges of the tree, of the share that must cross, over its height.
+
+    With all leaves at equal depth this is Li's recursive formula; it holds for any tree.
+    """
+
+    def __init__(self, domain: Domain, t: Fraction) -> None:
+        super().__init__(domain, t)
+        tree = domain.tree
+        assert tree is not None  # noqa: S101 - checked by bind
+        nodes = tree.nodes_of(domain.texts)
+        self.scale = 2 * max(tree.height, 1)
+        # One row per (code, node on its path below the root).
+        codes, places = [], []
+        code, node = np.arange(domain.known), np.asarray(nodes)
+        while len(node):
+            below_root = tree.parent[node] >= 0
+            code, node = code[below_root], node[below_root]
+            codes.append(code)
+            places.append(node)
+            node = tree.parent[node]
+        # A missing value hangs under the root alone, one edge as long as a full path.
+        self.extra = domain.missing
+        order = np.argsort(np.concatenate(codes), kind="stable")
+        self.code_of = np.concatenate(codes)[order]
+        self.node_of = np.concatenate(places)[order].astype(np.int64)
+        self.first = np.searchsorted(self.code_of, np.arange(domain.size + 1))
+        self.many = len(tree.parent)
+        self.under = np.bincount(
+            self.node_of, weights=self.table[self.code_of], minlength=self.many
+        ).astype(np.int64)
+
+    def moved(self, groups: Groups) -> Whole:
+        bound = self.rows * self.rows * self.scale
+        sizes = whole(groups.sizes, bound)
+        # Expand each entry to the nodes above its value, and add up per (group, node).
+        lengths = self.first[groups.codes + 1] - self.first[groups.codes]
+        offset = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        node = self.node_of[np.repeat(self.first[groups.codes], lengths) + offset]
+        owner = np.repeat(groups.owner, lengths)
+        key, inverse = np.unique(owner * self.many + node, return_inverse=True)
+        inside = np.bincount(inverse, weights=np.repeat(groups.counts, lengths)).astype(np.int64)
+        owner, node = np.divmod(key, self.many)
+        # A node the group does not reach contributes its table share; so start from all nodes.
+        share = whole(self.under[node], bound) * sizes[owner]
+        change = np.abs(whole(inside, bound) * self.rows - share) - share
+        total = sizes * int(self.under.sum())
+        if len(key):
+            np.add.at(total, owner, change)
+        if self.extra is not None:
+            everyone = np.arange(len(groups))
+            lacking = whole(groups.lookup(everyone, np.full_like(everyone, self.extra)), bound)
+            far = np.abs(lacking * self.rows - sizes * int(self.table[self.extra]))
+            total = total + far * (self.scale // 2)
+        return total

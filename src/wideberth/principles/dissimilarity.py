@@ -1,0 +1,244 @@
+"""Principles for any data with a distance: (ε,δ)^k-dissimilarity, and (l,e)-diversity on trees.
+
+Whether a group can be partitioned is NP-hard here. `feasible` is exact for small groups and for
+similarity that is transitive; beyond that it answers yes only with a partition in hand, so a no
+may also mean that none was found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+
+from wideberth.distances import NAMES, Metric, Similarity, classes, similarity
+from wideberth.encode import Domain
+from wideberth.errors import InfeasibleError, ParameterError
+from wideberth.exact import Bools, Floats, Ints, at_least, fraction
+from wideberth.groups import Groups
+from wideberth.principles.base import Needs, Principle, Rule, parameter, register, remembered
+from wideberth.principles.dealing import deal, partition_exactly
+
+_EXACT_UP_TO = 10  # rows: 3**10 steps
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
+class Dissimilarity(Principle):
+    """Every row is farther than ε from at least δ of its group's other rows; k rows or more.
+
+    A row that is alone has nobody to hide behind: its risk is 1, and only δ = 0 accepts it.
+    """
+
+    epsilon: float = parameter("largest distance that counts as near", low=0, stronger="higher")
+    delta: float = parameter("least share of far rows", low=0, high=1, stronger="higher")
+    k: int = parameter(
+        "the smallest permitted group", kind="whole", low=1, default=2, stronger="higher"
+    )
+    distance: str | Metric = parameter(
+        "how far two values are apart", kind="metric", choices=NAMES, default="auto"
+    )
+
+    name: ClassVar[str] = "dissimilarity"
+    title: ClassVar[str] = "(ε,δ)^k-dissimilarity"
+    reference: ClassVar[str] = "Wang, Meng, Bamba, Liu, Pu 2009, Sec. III"
+    protects: ClassVar[str] = (
+        "Proximity for any data with a distance: a group's rows seldom lie near one of them."
+    )
+    does_not_protect: ClassVar[str] = (
+        "Claims around a value that no row holds; the exact bound 1/m of epsilon-m, unless "
+        "k >= m and δ >= (1 - 1/m) / (1 - 1/k)."
+    )
+    needs: ClassVar[Needs] = "distance"
+    monotonicity: ClassVar[str] = (
+        "Not monotone, even for equality: {a,b} and {a,b} satisfy δ = 1, {a,a,b,b} does not."
+    )
+
+    @property
+    def monotone(self) -> bool:
+        """No."""
+        return False
+
+    def bind(self, domain: Domain) -> Rule:
+        """Bind to a domain on which the distance is defined."""
+        near = similarity(domain, self.distance, fraction(self.epsilon))
+        return _Dissimilar(near, fraction(self.delta), self.k)
+
+
+class _Searched(Rule):
+    """A rule whose partitions must be searched for."""
+
+    monotone = False
+    smallest: int
+
+    def __init__(self, near: Similarity) -> None:
+        self.near = near
+
+    @remembered
+    def crowd(self, groups: Groups) -> Ints:
+        """The most rows of each group that are near one of them, itself included."""
+        return groups.max(self.near.crowd(groups))
+
+    def feasible(self, groups: Groups) -> Bools:
+        verdict = self.satisfies(groups)
+        for group in np.flatnonzero(~verdict):
+            verdict[group] = self._partition(groups.rows(group), _any()) is not None
+        return verdict
+
+    def finish(self, codes: Ints, rng: np.random.Generator) -> Ints:
+        # The search sees the sorted codes only; who of several equal rows goes where is chance.
+        shuffled = rng.permutation(len(codes))
+        order = shuffled[np.argsort(codes[shuffled], kind="stable")]
+        found = self._partition(codes[order], rng)
+        if found is None:
+            raise InfeasibleError(f"found no partition of a group of {len(codes)} rows")
+        labels = np.empty_like(found)
+        labels[order] = found
+        return labels
+
+    def _all_satisfy(self, codes: Ints, labels: Ints) -> bool:
+        parts = [codes[labels == label] for label in np.unique(labels)]
+        return bool(self.satisfies(Groups.of(parts, width=int(codes.max()) + 1)).all())
+
+    def _partition(self, codes: Ints, rng: np.random.Generator) -> Ints | None:
+        """Return labels for ascending codes such that every part satisfies, if any are found.
+
+        Whether any are found must not depend on the generator.
+        """
+        whole = np.zeros(len(codes), dtype=np.int64)
+        if self._all_satisfy(codes, whole):
+            return whole
+        if len(codes) <= _EXACT_UP_TO:
+            return partition_exactly(
+                len(codes), lambda rows: self._all_satisfy(codes[rows], np.zeros_like(rows))
+            )
+        for labels in self._attempts(codes):
+            if self._all_satisfy(codes, labels):
+                return labels
+        return None
+
+    def _attempts(self, codes: Ints) -> Iterator[Ints]:
+        """Propose partitions into fewer and fewer groups."""
+        hands = len(codes) // self.smallest
+        while hands > 1:
+            yield deal(codes, hands, _any())
+            yield self._spread(codes, hands)
+            hands = hands * 3 // 4
+
+    def _spread(self, codes: Ints, hands: int) -> Ints:
+        """Give each row, those with most neighbours first, to the group with fewest of them."""
+        values, place, counts = np.unique(codes, return_inverse=True, return_counts=True)
+        near = [np.flatnonzero(np.isin(values, self.near.near(int(v)))) for v in values]
+        crowded = np.array([counts[others].sum() for others in near])
+        held = np.zeros((hands, len(values)), dtype=np.int64)
+        sizes = np.zeros(hands, dtype=np.int64)
+        labels = np.empty(len(codes), dtype=np.int64)
+        room = -(-len(codes) // hands)
+        for row in np.argsort(-crowded[place], kind="stable"):
+            conflicts = held[:, near[place[row]]].sum(axis=1)
+            conflicts = np.where(sizes >= room, len(codes) + 1, conflicts)
+            best = int(np.lexsort((sizes, conflicts))[0])
+            labels[row] = best
+            held[best, place[row]] += 1
+            sizes[best] += 1
+        return labels
+
+
+class _Dissimilar(_Searched):
+    def __init__(self, near: Similarity, delta: Fraction, k: int) -> None:
+        super().__init__(near)
+        self.delta = delta
+        self.smallest = k
+
+    def satisfies(self, groups: Groups) -> Bools:
+        far = groups.sizes - self.crowd(groups)
+        enough = at_least(far, self.delta, groups.sizes - 1)
+        alone = groups.sizes == 1
+        return np.where(alone, self.delta == 0, enough) & (groups.sizes >= self.smallest)
+
+    def achieved(self, groups: Groups) -> dict[str, Floats]:
+        others = np.maximum(groups.sizes - 1, 1)
+        return {
+            "delta": (groups.sizes - self.crowd(groups)) / others,
+            "k": groups.sizes.astype(np.float64),
+        }
+
+    def reason(self, groups: Groups, group: int) -> str:
+        near = self.crowd(groups)[group] - 1
+        return f"one row is near {near} of the {groups.sizes[group] - 1} others"
+
+
+def _any() -> np.random.Generator:
+    """Return a fixed generator, for choices that decide nothing."""
+    return np.random.default_rng(0)
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
+class LEDiversity(Principle):
+    """Every group has l rows or more, any two of which are farther than e apart on the tree.
+
+    The distance on the semantic tree is half the path between two values. Equal values are 0
+    apart, so they never share a group.
+    """
+
+    l: int = parameter("the smallest permitted group", kind="whole", low=1, stronger="higher")  # noqa: E741
+    e: float = parameter("distance that any two rows must exceed", low=0, stronger="higher")
+
+    name: ClassVar[str] = "l-e"
+    title: ClassVar[str] = "(l,e)-diversity"
+    reference: ClassVar[str] = "Wang, Han, Wang, Wang 2013, Def. 3"
+    protects: ClassVar[str] = (
+        "Semantic similarity: gastric ulcer, dyspepsia and gastritis are three diseases, but all "
+        "of them say “stomach”."
+    )
+    does_not_protect: ClassVar[str] = "What the tree does not know to be similar."
+    needs: ClassVar[Needs] = "tree"
+    monotonicity: ClassVar[str] = "Not monotone: two groups with the same value cannot be united."
+
+    @property
+    def monotone(self) -> bool:
+        """No."""
+        return False
+
+    def bind(self, domain: Domain) -> Rule:
+        """Bind to a domain with a semantic tree."""
+        if domain.tree is None:
+            raise ParameterError(
+                f"l-e: '{domain.name}' has no hierarchy",
+                hint="name one under [hierarchies] in the policy, or use --hierarchy",
+            )
+        near = similarity(domain, "tree", fraction(self.e))
+        return _Scattered(near, self.l, classes(near, domain.size))
+
+
+class _Scattered(_Searched):
+    """No two rows of a group are near each other, and it has l rows or more."""
+
+    def __init__(self, near: Similarity, wanted: int, buckets: Ints | None) -> None:
+        super().__init__(near)
+        self.smallest = wanted
+        self.buckets = buckets
+
+    def satisfies(self, groups: Groups) -> Bools:
+        return (self.crowd(groups) == 1) & (groups.sizes >= self.smallest)
+
+    def achieved(self, groups: Groups) -> dict[str, Floats]:
+        return {"l": np.where(self.crowd(groups) == 1, groups.sizes, 0).astype(np.float64)}
+
+    def reason(self, groups: Groups, group: int) -> str:
+        crowd, size = self.crowd(groups)[group], groups.sizes[group]
+        return f"{crowd} of {size} rows are similar to one of them"
+
+    def _partition(self, codes: Ints, rng: np.random.Generator) -> Ints | None:
+        if self.buckets is None:
+            return super()._partition(codes, rng)
+        # Similarity is transitive: one row of each bucket at most, as for equal values.
+        bucket = self.buckets[codes]
+        hands = len(codes) // self.smallest
+        if np.bincount(bucket).max() > hands:
+            return None
+        return deal(bucket, hands, rng)

@@ -1,0 +1,368 @@
+"""l-diversity in all its forms, and the other principles about equal sensitive values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import reduce
+from math import gcd
+from typing import ClassVar
+
+import numpy as np
+
+from wideberth.encode import Domain
+from wideberth.errors import ParameterError
+from wideberth.exact import Bools, Floats, Ints, at_most, fraction
+from wideberth.groups import Groups
+from wideberth.principles.base import Principle, Rule, parameter, plain, register, remembered
+from wideberth.principles.dealing import deal
+
+_MACHANAVAJJHALA = "Machanavajjhala, Gehrke, Kifer, Venkitasubramaniam 2006"
+_ABOUT_EQUALITY = (
+    "Values that differ but are close (salaries 1000, 1010, 1020 count as diverse), and "
+    "an adversary who can rule out more values than l - 1."
+)
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
+class DistinctLDiversity(Principle):
+    """Every group has at least l distinct sensitive values."""
+
+    l: int = parameter("fewest distinct values", kind="whole", low=1, stronger="higher")  # noqa: E741
+
+    name: ClassVar[str] = "distinct-l"
+    title: ClassVar[str] = "distinct l-diversity"
+    reference: ClassVar[str] = f"{_MACHANAVAJJHALA}, Sec. 4.1"
+    protects: ClassVar[str] = "Homogeneity: no group shares a single sensitive value."
+    does_not_protect: ClassVar[str] = f"A value that nearly all of a group share. {_ABOUT_EQUALITY}"
+    monotonicity: ClassVar[str] = "Monotone: a union holds every value of its parts."
+
+    def bind(self, domain: Domain) -> Rule:
+        """Bind to any domain."""
+        return _Distinct(self.l)
+
+
+class _Distinct(Rule):
+    def __init__(self, wanted: int) -> None:
+        self.wanted = wanted
+
+    def satisfies(self, groups: Groups) -> Bools:
+        return groups.distinct >= self.wanted
+
+    def achieved(self, groups: Groups) -> dict[str, Floats]:
+        return {"l": groups.distinct.astype(np.float64)}
+
+    def reason(self, groups: Groups, group: int) -> str:
+        return f"{groups.distinct[group]} distinct in {groups.sizes[group]} rows"
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
+class FrequencyLDiversity(Principle):
+    """No sensitive value makes up more than 1/l of a group."""
+
+    l: float = parameter("inverse of the largest share", low=1, stronger="higher")  # noqa: E741
+
+    name: ClassVar[str] = "frequency-l"
+    title: ClassVar[str] = "frequency l-diversity"
+    reference: ClassVar[str] = "Xiao, Tao 2006, Def. 2"
+    protects: ClassVar[str] = "Nobody's sensitive value can be named with confidence above 1/l."
+    does_not_protect: ClassVar[str] = _ABOUT_EQUALITY
+    monotonicity: ClassVar[str] = "Monotone: the largest count of a union is at most the sum."
+
+    def bind(self, domain: Domain) -> Rule:
+        """Bind to any domain."""
+        return _Frequency(1 / fraction(self.l), 1, "l")
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
+class AlphaKAnonymity(Principle):
+    """Every group has at least k rows, and no value makes up more than alpha of them."""
+
+    alpha: float = parameter("largest share of one value", low=0, high=1, stronger="lower")
+    k: int = parameter("the smallest permitted group", kind="whole", low=1, stronger="higher")
+
+    name: ClassVar[str] = "alpha-k"
+    title: ClassVar[str] = "(α,k)-anonymity"
+    reference: ClassVar[str] = "Wong, Li, Fu, Wang 2006, general form"
+    protects: ClassVar[str] = (
+        "Identity among k rows, and naming a sensitive value with confidence above alpha."
+    )
+    does_not_protect: ClassVar[str] = "Values that differ but are close."
+    monotonicity: ClassVar[str] = "Monotone: both of its parts are."
+
+    def bind(self, domain: Domain) -> Rule:
+        """Bind to any domain."""
+        return _Frequency(fraction(self.alpha), self.k, "alpha")
+
+
+class _Frequency(Rule):
+    """At most ``share`` of a group's rows hold one value, and it has ``k`` rows or more."""
+
+    def __init__(self, share: Fraction, k: int, speaks_of: str) -> None:
+        self.share = share
+        self.k = k
+        self.speaks_of = speaks_of
+
+    def satisfies(self, groups: Groups) -> Bools:
+        return at_most(groups.largest, self.share, groups.sizes) & (groups.sizes >= self.k)
+
+    def achieved(self, groups: Groups) -> dict[str, Floats]:
+        if self.speaks_of == "l":
+            return {"l": groups.sizes / groups.largest}
+        return {"alpha": groups.largest / groups.sizes, "k": groups.sizes.astype(np.float64)}
+
+    def reason(self, groups: Groups, group: int) -> str:
+        return f"one value holds {groups.largest[group]} of {groups.sizes[group]} rows"
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
+class EntropyLDiversity(Principle):
+    """The entropy of every group's sensitive values is at least log l.
+
+    Tested as the product of n^n over all counts n, times l^N, being at most N^N: in logarithms,
+    and in integers where these are too close to call.
+    """
+
+    l: float = parameter("exponential of the least entropy", low=1, stronger="higher")  # noqa: E741
+
+    name: ClassVar[str] = "entropy-l"
+    title: ClassVar[str] = "entropy l-diversity"
+    reference: ClassVar[str] = f"{_MACHANAVAJJHALA}, Def. 4.1"
+    protects: ClassVar[str] = (
+        "Homogeneity and skew: the group is as uncertain as l equally likely values."
+    )
+    does_not_protect: ClassVar[str] = f"A single value with a fairly large share. {_ABOUT_EQUALITY}"
+    monotonicity: ClassVar[str] = "Monotone: entropy is concave."
+
+    def bind(self, domain: Domain) -> Rule:
+        """Bind to any domain."""
+        return _Entropy(fraction(self.l))
+
+
+class _Entropy(Rule):
+    #: Far above the rounding error of the logarithms, far below any real difference.
+    TOO_CLOSE = 1e-9
+
+    def __init__(self, wanted: Fraction) -> None:
+        self.wanted = wanted
+
+    @remembered
+    def entropy(self, groups: Groups) -> Floats:
+        """H = log N - (sum of n log n) / N; zero, not a rounding error, for a single value."""
+        inner = groups.sum(groups.counts * np.log(groups.counts)) / groups.sizes
+        return np.where(groups.distinct == 1, 0.0, np.log(groups.sizes) - inner)
+
+    def satisfies(self, groups: Groups) -> Bools:
+        margin = self.entropy(groups) - float(np.log(float(self.wanted)))
+        verdict = margin >= 0
+        for group in np.flatnonzero(np.abs(margin) < self.TOO_CLOSE):
+            verdict[group] = self.exactly(
+                groups.counts[groups.start[group] : groups.start[group + 1]]
+            )
+        return verdict
+
+    def exactly(self, counts: Ints) -> bool:
+        """Compare integers. A common factor of all counts cancels, which keeps them small."""
+        parts = [int(n) for n in counts]
+        shared = reduce(gcd, parts)
+        parts = [n // shared for n in parts]
+        total = sum(parts)
+        product = 1
+        for n in parts:
+            product *= n**n
+        return bool(
+            product * self.wanted.numerator**total <= (total * self.wanted.denominator) ** total
+        )
+
+    def achieved(self, groups: Groups) -> dict[str, Floats]:
+        return {"l": np.exp(self.entropy(groups))}
+
+    def reason(self, groups: Groups, group: int) -> str:
+        return (
+            f"{groups.distinct[group]} distinct in {groups.sizes[group]} rows, "
+            f"the most frequent {groups.largest[group]} times"
+        )
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
+class RecursiveCLDiversity(Principle):
+    """The most frequent value is less than c times all but the l - 1 most frequent ones.
+
+    With `allowed` (the set Y) it is positive-disclosure recursive: values in Y may be disclosed,
+    so the most frequent value *not* in Y counts. With `required` (the set W) and `c2` it is
+    negative/positive-disclosure recursive: every value in W must also make up at least c2 percent
+    of each group, so that nobody can be told *not* to have it.
+    """
+
+    c: float = parameter(
+        "how often the most frequent value may outnumber the tail",
+        low=0,
+        low_open=True,
+        stronger="lower",
+    )
+    l: int = parameter("values to rule out, plus one", kind="whole", low=1, stronger="higher")  # noqa: E741
+    allowed: tuple[object, ...] = parameter(
+        "values whose disclosure is no harm (Y)", kind="values", default=()
+    )
+    required: tuple[object, ...] = parameter(
+        "values whose absence must not be disclosed (W)", kind="values", default=()
+    )
+    c2: float = parameter(
+        "least percentage of each required value", default=0, low=0, high=100, stronger="higher"
+    )
+
+    name: ClassVar[str] = "recursive-cl"
+    title: ClassVar[str] = "recursive (c,l)-diversity"
+    reference: ClassVar[str] = f"{_MACHANAVAJJHALA}, Defs. 4.2-4.4"
+    protects: ClassVar[str] = (
+        "An adversary who rules out l - 2 values still cannot be sure of the most frequent one."
+    )
+    does_not_protect: ClassVar[str] = _ABOUT_EQUALITY
+    monotonicity: ClassVar[str] = "Monotone: top counts of a union are at most the sums."
+
+    def validate(self) -> None:
+        """W and c2 belong together."""
+        if bool(self.required) != bool(self.c2):
+            raise ParameterError(
+                "recursive-cl: required and c2 go together",
+                hint="give both, or neither",
+            )
+
+    def bind(self, domain: Domain) -> Rule:
+        """Bind to any domain; values that do not occur in it are absent from every group."""
+        open_to_all = np.zeros(domain.size, dtype=bool)
+        open_to_all[domain.codes_of(self.allowed)] = True
+        guarded = domain.codes_of(self.required)
+        return _Recursive(self, open_to_all, guarded)
+
+
+class _Recursive(Rule):
+    def __init__(self, principle: RecursiveCLDiversity, open_to_all: Bools, guarded: Ints) -> None:
+        self.c = fraction(principle.c)
+        self.wanted = principle.l
+        self.share = fraction(principle.c2) / 100
+        self.open_to_all = open_to_all
+        self.guarded = guarded
+        # A required value that the table lacks is absent from every group: share 0.
+        self.lacking = len(guarded) < len(set(map(str, principle.required)))
+
+    @remembered
+    def head(self, groups: Groups) -> Ints:
+        """r_s: the count of the most frequent value not in Y; 0 if all are in Y."""
+        return groups.max(np.where(self.open_to_all[groups.codes], 0, groups.counts))
+
+    @remembered
+    def tail(self, groups: Groups) -> Ints:
+        """N - r_s - the top l - 2 counts among the others."""
+        head = self.head(groups)
+        # Either s is among the l - 1 most frequent values, or the l - 2 most frequent are others.
+        among = self._count_at(groups, self.wanted - 2) <= head
+        others = self._top(groups, self.wanted - 2)
+        return groups.sizes - np.where(among, self._top(groups, self.wanted - 1), others + head)
+
+    @staticmethod
+    def _top(groups: Groups, many: int) -> Ints:
+        """Add up the largest counts of each group."""
+        if many <= 0:
+            return np.zeros(len(groups), dtype=np.int64)
+        running = np.concatenate(([0], np.cumsum(groups.descending)))
+        end = groups.start[:-1] + np.minimum(groups.distinct, many)
+        return running[end] - running[groups.start[:-1]]
+
+    @staticmethod
+    def _count_at(groups: Groups, rank: int) -> Ints:
+        """Return the count at a rank from 0; below 0 the largest, past the end nothing."""
+        at = groups.start[:-1] + max(rank, 0)
+        inside = at < groups.start[1:]
+        return np.where(inside, groups.descending[np.where(inside, at, 0)], 0)
+
+    @remembered
+    def least_share(self, groups: Groups) -> Ints:
+        """The smallest count of a required value in each group."""
+        if self.lacking or not len(self.guarded):
+            return np.zeros(len(groups), dtype=np.int64)
+        everyone = np.arange(len(groups))
+        found = [groups.lookup(everyone, code) for code in self.guarded]
+        return reduce(np.minimum, found)
+
+    def satisfies(self, groups: Groups) -> Bools:
+        return self._diverse(groups) & at_most(
+            self.share.numerator * groups.sizes,
+            Fraction(self.share.denominator),
+            self.least_share(groups),
+        )
+
+    def _diverse(self, groups: Groups) -> Bools:
+        head = self.head(groups)
+        if self.wanted == 1:
+            return np.ones(len(groups), dtype=bool)
+        # r_s < c * tail, which is the opposite of tail <= r_s / c
+        return (head == 0) | ~at_most(self.tail(groups), 1 / self.c, head)
+
+    def achieved(self, groups: Groups) -> dict[str, Floats]:
+        head, tail = self.head(groups), self.tail(groups)
+        ratio = np.divide(head, tail, out=np.full(len(groups), np.inf), where=tail > 0)
+        figures = {"c": np.where((head == 0) | (self.wanted == 1), 0.0, ratio)}
+        if self.share:
+            figures["c2"] = 100 * self.least_share(groups) / groups.sizes
+        return figures
+
+    def reason(self, groups: Groups, group: int) -> str:
+        head, tail = self.head(groups)[group], self.tail(groups)[group]
+        text = f"most frequent value {head} times, rest after ruling out {tail}"
+        if self.share:
+            text += f"; rarest required value {self.least_share(groups)[group]} times"
+        return f"{text}; must be below {plain(self.c)} times"
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
+class MUniqueness(Principle):
+    """Every group has at least m rows, and no two of them share a sensitive value."""
+
+    m: int = parameter("the smallest permitted group", kind="whole", low=1, stronger="higher")
+
+    name: ClassVar[str] = "m-uniqueness"
+    title: ClassVar[str] = "m-uniqueness"
+    reference: ClassVar[str] = "Xiao, Tao 2007, Def. 3 (m-invariance of a single release)"
+    protects: ClassVar[str] = "Naming a sensitive value with confidence above 1/m."
+    does_not_protect: ClassVar[str] = "Values that differ but are close."
+    monotonicity: ClassVar[str] = "Not monotone: {a,b} and {a,b} satisfy m = 2, {a,a,b,b} does not."
+
+    @property
+    def monotone(self) -> bool:
+        """No."""
+        return False
+
+    def bind(self, domain: Domain) -> Rule:
+        """Bind to any domain."""
+        return _Unique(self.m)
+
+
+class _Unique(Rule):
+    monotone = False
+
+    def __init__(self, m: int) -> None:
+        self.m = m
+
+    def satisfies(self, groups: Groups) -> Bools:
+        return (groups.largest == 1) & (groups.sizes >= self.m)
+
+    def achieved(self, groups: Groups) -> dict[str, Floats]:
+        return {"m": np.where(groups.largest == 1, groups.sizes, 0).astype(np.float64)}
+
+    def reason(self, groups: Groups, group: int) -> str:
+        return f"one value holds {groups.largest[group]} of {groups.sizes[group]} rows"
+
+    def feasible(self, groups: Groups) -> Bools:
+        # Enough rows for as many groups as the most frequent value needs. Then dealing the rows
+        # in order of value separates equal ones.
+        return groups.largest * self.m <= groups.sizes
+
+    def finish(self, codes: Ints, rng: np.random.Generator) -> Ints:
+        return deal(codes, len(codes) // self.m, rng)

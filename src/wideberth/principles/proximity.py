@@ -1,0 +1,325 @@
+"""Principles about sensitive numbers that lie close together, and those they are compared with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+
+from wideberth.distances import Windows, numbers_of, windows
+from wideberth.encode import Domain
+from wideberth.errors import ParameterError
+from wideberth.exact import Bools, Floats, Ints, Numbers, Whole, at_least, at_most, fraction, whole
+from wideberth.groups import Groups
+from wideberth.principles.base import Needs, Principle, Rule, parameter, register, remembered
+from wideberth.principles.dealing import deal
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
+class EpsilonMAnonymity(Principle):
+    """At most 1/m of a group lies in the neighbourhood of any of its values.
+
+    The neighbourhood of x is [x - ε, x + ε]; with `relative` it is [x - ε|x|, x + ε|x|]; with e1
+    and e2 instead of ε it is [x - e1, x + e2]. Its ends belong to it.
+
+    >>> EpsilonMAnonymity(epsilon="10%", m=4)
+    EpsilonMAnonymity(on=None, epsilon=Fraction(1, 10), m=4, relative=True, e1=None, e2=None)
+    """
+
+    epsilon: float | str | None = parameter(
+        "reach of the neighbourhood; 10% for a relative one", low=0, default=None, stronger="higher"
+    )
+    m: int = parameter("inverse of the largest share", kind="whole", low=1, stronger="higher")
+    relative: bool = parameter("epsilon is a share of the value", kind="flag", default=False)
+    e1: float | None = parameter("reach below the value", low=0, default=None, stronger="higher")
+    e2: float | None = parameter("reach above the value", low=0, default=None, stronger="higher")
+
+    name: ClassVar[str] = "epsilon-m"
+    title: ClassVar[str] = "(ε,m)-anonymity"
+    reference: ClassVar[str] = "Li, Tao, Xiao 2008, Defs. 7 and 8"
+    protects: ClassVar[str] = (
+        "Proximity: nobody's number can be placed within ε of a value of the group with "
+        "confidence above 1/m."
+    )
+    does_not_protect: ClassVar[str] = (
+        "Claims around a number that no row holds ({40, 60} lie within 15 of 50), and groups "
+        "whose published quasi-identifiers overlap: there the bound is 2/m. delta-l with δ = ε "
+        "covers both."
+    )
+    needs: ClassVar[Needs] = "numbers"
+    monotonicity: ClassVar[str] = (
+        "Not monotone: {40, 60} and {50, 80} satisfy ε = 15, m = 2, their union does not."
+    )
+
+    def __post_init__(self) -> None:
+        """Read "10%" as a relative ε."""
+        if isinstance(self.epsilon, str) and self.epsilon.strip().endswith("%"):
+            try:
+                share = fraction(self.epsilon.strip().removesuffix("%").strip()) / 100
+            except ValueError:
+                pass  # the range check names the mistake
+            else:
+                object.__setattr__(self, "epsilon", share)
+                object.__setattr__(self, "relative", True)
+        super().__post_init__()
+
+    def validate(self) -> None:
+        """Refuse anything but one kind of neighbourhood."""
+        asymmetric = (self.e1 is not None, self.e2 is not None)
+        if any(asymmetric) == (self.epsilon is not None) or len(set(asymmetric)) > 1:
+            raise ParameterError(
+                "epsilon-m needs either epsilon, or both e1 and e2",
+                hint="epsilon-m:epsilon=4500,m=5",
+            )
+        if self.relative and (self.epsilon is None or fraction(self.epsilon) > 1):
+            raise ParameterError(
+                "epsilon-m: a relative epsilon must be from 0 to 1 (0 % to 100 %)",
+                hint='epsilon="10%"',
+            )
+
+    @property
+    def monotone(self) -> bool:
+        """No."""
+        return False
+
+    def bind(self, domain: Domain) -> Rule:
+        """Bind to a domain of numbers or dates (ε in days)."""
+        numbers: Numbers = numbers_of(domain, self.name)
+        if self.relative and self.epsilon is not None:
+            first, last = numbers.within_share(fraction(self.epsilon))
+        else:
+            below, above = (self.e1, self.e2) if self.epsilon is None else (self.epsilon,) * 2
+            assert below is not None  # noqa: S101 - validate has seen to it
+            assert above is not None  # noqa: S101
+            first, last = numbers.within(fraction(below), fraction(above))
+        return _Neighbourhoods(windows(domain, first, last), self.m, "m")
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
+class DeltaLDiversity(Principle):
+    """No interval of length 2δ holds more than 1/l of a group (variant `stab`).
+
+    `literal` is the definition as printed: at most 1/l of a group is δ-similar to any of its
+    values, two values being δ-similar if they differ by at most 2δ. Against the paper's claim that
+    is not monotone: with δ = 1/2, l = 2, {0, 2} and {1, 3} pass and {0, 1, 2, 3} fails. It is
+    (2δ, l)-anonymity under another name, so its l must be a whole number.
+    """
+
+    delta: float = parameter("half the length of the interval", low=0, stronger="higher")
+    l: float = parameter("inverse of the largest share", low=1, stronger="higher")  # noqa: E741
+    variant: str = parameter(
+        "which reading", kind="choice", choices=("stab", "literal"), default="stab"
+    )
+
+    name: ClassVar[str] = "delta-l"
+    title: ClassVar[str] = "(δ,l)-diversity"
+    reference: ClassVar[str] = "Zare-Mirakabad 2012, Def. 5, repaired to be monotone"
+    protects: ClassVar[str] = (
+        "Proximity to any number whatever: no claim of the form “within δ of x” holds with "
+        "confidence above 1/l, also if the adversary faces several candidate groups."
+    )
+    does_not_protect: ClassVar[str] = "Claims about intervals longer than 2δ."
+    needs: ClassVar[Needs] = "numbers"
+    monotonicity: ClassVar[str] = (
+        "stab is monotone: the fullest window of a union holds at most the sum. literal is not."
+    )
+
+    def validate(self) -> None:
+        """Refuse a literal l that is no whole number."""
+        if self.variant == "literal" and fraction(self.l).denominator != 1:
+            raise ParameterError(
+                "delta-l: with variant=literal, l must be a whole number",
+                hint="use variant=stab, which takes any l from 1",
+            )
+
+    @property
+    def monotone(self) -> bool:
+        """Only the repaired variant is."""
+        return self.variant == "stab"
+
+    def bind(self, domain: Domain) -> Rule:
+        """Bind to a domain of numbers or dates (δ in days)."""
+        numbers: Numbers = numbers_of(domain, self.name)
+        length = 2 * fraction(self.delta)
+        if self.variant == "literal":
+            near = windows(domain, *numbers.within(length, length))
+            return _Neighbourhoods(near, int(self.l), "l")
+        return _Crowd(windows(domain, *numbers.within(Fraction(0), length)), fraction(self.l), "l")
+
+
+class _Crowd(Rule):
+    """At most ``1 / wanted`` of a group's rows are near any one of them."""
+
+    def __init__(self, near: Windows, wanted: Fraction, speaks_of: str) -> None:
+        self.near = near
+        self.wanted = wanted
+        self.speaks_of = speaks_of
+
+    @remembered
+    def crowd(self, groups: Groups) -> Ints:
+        """The most rows of each group that are near one of them."""
+        return groups.max(self.near.crowd(groups))
+
+    def satisfies(self, groups: Groups) -> Bools:
+        return at_most(self.crowd(groups), 1 / self.wanted, groups.sizes)
+
+    def achieved(self, groups: Groups) -> dict[str, Floats]:
+        return {self.speaks_of: groups.sizes / self.crowd(groups)}
+
+    def reason(self, groups: Groups, group: int) -> str:
+        return f"{self.crowd(groups)[group]} of {groups.sizes[group]} rows lie close together"
+
+
+class _Neighbourhoods(_Crowd):
+    """The same for two-sided neighbourhoods, where dealing makes up for the lack of monotony."""
+
+    monotone = False
+
+    def __init__(self, near: Windows, m: int, speaks_of: str) -> None:
+        super().__init__(near, Fraction(m), speaks_of)
+        self.m = m
+        # The last code that is in reach of a code, or has it in reach. Both ends of a
+        # neighbourhood grow with its centre, so whatever lies between is in reach too.
+        codes = np.arange(len(near.first))
+        self.reach = np.maximum(near.last, np.searchsorted(near.first, codes, side="right") - 1)
+
+    def maxsize(self, groups: Groups) -> Ints:
+        """The most rows of each group of which any two are similar (Def. 11)."""
+        return groups.max(groups.within(groups.codes, self.reach[groups.codes]))
+
+    def feasible(self, groups: Groups) -> Bools:
+        return self.maxsize(groups) * self.m <= groups.sizes  # Theorem 1
+
+    def finish(self, codes: Ints, rng: np.random.Generator) -> Ints:
+        # Any number of hands from maxsize up is valid; the most hands lose the least information.
+        return deal(codes, len(codes) // self.m, rng)
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
+class KEAnonymity(Principle):
+    """Every group has at least k distinct values, the extremes of which are e or more apart.
+
+    A missing value counts as a value of its own, without a place between the extremes.
+    """
+
+    k: int = parameter("fewest distinct values", kind="whole", low=1, stronger="higher")
+    e: float = parameter("smallest range", low=0, stronger="higher")
+
+    name: ClassVar[str] = "k-e"
+    title: ClassVar[str] = "(k,e)-anonymity"
+    reference: ClassVar[str] = "Zhang, Koudas, Srivastava, Yu 2007, Def. 2"
+    protects: ClassVar[str] = "Groups whose numbers span a short range as a whole."
+    does_not_protect: ClassVar[str] = (
+        "Proximity: one far value satisfies e while all the others lie together."
+    )
+    needs: ClassVar[Needs] = "numbers"
+    monotonicity: ClassVar[str] = "Monotone: a union has the values and the extremes of its parts."
+
+    def bind(self, domain: Domain) -> Rule:
+        """Bind to a domain of numbers or dates (e in days)."""
+        return _Range(self, domain)
+
+
+class _Range(Rule):
+    def __init__(self, principle: KEAnonymity, domain: Domain) -> None:
+        self.numbers: Numbers = numbers_of(domain, principle.name)
+        self.missing = domain.missing
+        self.k = principle.k
+        self.least = fraction(principle.e) * self.numbers.per
+
+    @remembered
+    def range(self, groups: Groups) -> Whole:
+        """The largest number of each group less the smallest, in units."""
+        low, high = groups.start[:-1], groups.start[1:] - 1
+        units = self.numbers.units
+        if self.missing is not None:
+            # The missing code is the last, so it can only be a group's last entry. A group of
+            # missing values alone has no range: it gets the same place twice.
+            units = np.append(units, 0)
+            high = np.maximum(high - (groups.codes[high] == self.missing), low)
+        span: Whole = units[groups.codes[high]] - units[groups.codes[low]]
+        return span
+
+    def satisfies(self, groups: Groups) -> Bools:
+        ones = np.ones(len(groups), dtype=np.int64)
+        return (groups.distinct >= self.k) & at_least(self.range(groups), self.least, ones)
+
+    def achieved(self, groups: Groups) -> dict[str, Floats]:
+        return {
+            "e": (self.range(groups) / self.numbers.per).astype(np.float64),
+            "k": groups.distinct.astype(np.float64),
+        }
+
+    def reason(self, groups: Groups, group: int) -> str:
+        span = self.achieved(groups)["e"][group]
+        return f"{groups.distinct[group]} distinct in {groups.sizes[group]} rows, range {span:g}"
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
+class VarianceControl(Principle):
+    """The variance of every group's numbers is at least t.
+
+    The variance is that of the group itself (divided by N, not N - 1), over its rows with a value.
+    """
+
+    t: float = parameter("least variance", low=0, stronger="higher")
+
+    name: ClassVar[str] = "variance"
+    title: ClassVar[str] = "variance control"
+    reference: ClassVar[str] = "LeFevre, DeWitt, Ramakrishnan 2006, Sec. 2"
+    protects: ClassVar[str] = "Groups whose numbers all lie close to their mean."
+    does_not_protect: ClassVar[str] = (
+        "Proximity: one far value yields any variance while all the others are equal."
+    )
+    needs: ClassVar[Needs] = "numbers"
+    monotonicity: ClassVar[str] = (
+        "Monotone: a union's variance is at least the weighted mean of its parts'."
+    )
+
+    def bind(self, domain: Domain) -> Rule:
+        """Bind to a domain of numbers or dates."""
+        return _Variance(self, domain)
+
+
+class _Variance(Rule):
+    def __init__(self, principle: VarianceControl, domain: Domain) -> None:
+        numbers: Numbers = numbers_of(domain, principle.name)
+        self.per = numbers.per
+        self.least = fraction(principle.t) * numbers.per**2
+        base = numbers.units[0] if len(numbers.units) else 0
+        # Distances from the smallest value: as small as integers can be, and a missing row adds 0.
+        self.offset: Whole = numbers.units - base
+        self.known = np.ones(domain.size, dtype=np.int64)
+        if domain.missing is not None:
+            self.offset = np.append(self.offset, 0)
+            self.known[domain.missing] = 0
+
+    @remembered
+    def moments(self, groups: Groups) -> tuple[Whole, Whole]:
+        """The number n of rows with a value, and n² times the variance, in units²."""
+        largest = int(self.offset.max(initial=0)) + 1
+        bound = (int(groups.sizes.max()) * largest) ** 2
+        counts = whole(groups.counts * self.known[groups.codes], bound)
+        x = whole(self.offset, bound)[groups.codes]
+        n, total, squares = groups.sum(counts), groups.sum(counts * x), groups.sum(counts * x * x)
+        return n, n * squares - total * total
+
+    def satisfies(self, groups: Groups) -> Bools:
+        n, spread = self.moments(groups)
+        bound = int(groups.sizes.max()) ** 2
+        square = whole(n, bound) * n
+        return at_least(spread, self.least, square) & ((square > 0) | (self.least == 0))
+
+    def achieved(self, groups: Groups) -> dict[str, Floats]:
+        n, spread = self.moments(groups)
+        square = np.maximum(whole(n, int(groups.sizes.max()) ** 2) * n, 1)
+        return {"t": (spread / square).astype(np.float64) / float(self.per) ** 2}
+
+    def reason(self, groups: Groups, group: int) -> str:
+        return f"variance {self.achieved(groups)['t'][group]:.4g} over {groups.sizes[group]} rows"

@@ -1,0 +1,179 @@
+"""A table made ready for principles: rows grouped, sensitive attributes encoded on demand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from difflib import get_close_matches
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from wideberth.encode import Column, Domain, encode, join
+from wideberth.errors import ParameterError, TableError
+from wideberth.groups import Groups, Partition
+from wideberth.hierarchy import Hierarchy, parse_spec
+from wideberth.principles import Principle
+from wideberth.schema import convert, infer_type
+
+_NUMERIC = ("integer", "float", "decimal", "date")
+
+
+class Subject:
+    """A table, its groups, and its sensitive attributes.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+        The table.
+    quasi, sensitive : sequence of str
+        Its quasi-identifiers and sensitive attributes.
+    group : str, optional
+        A column of group ids, which then make the groups.
+    hierarchies : mapping
+        Semantic trees by sensitive attribute, or rules for them.
+    types : mapping
+        Types of sensitive attributes, where they are not to be inferred.
+    folder : Path
+        Where relative paths of hierarchy files start.
+    """
+
+    def __init__(
+        self,
+        frame: pl.DataFrame,
+        *,
+        quasi: Sequence[str],
+        sensitive: Sequence[str],
+        group: str | None,
+        hierarchies: Mapping[str, Any],
+        types: Mapping[str, str],
+        folder: Path,
+    ) -> None:
+        self.frame = frame
+        self.quasi = list(quasi)
+        self.sensitive = list(sensitive)
+        self.group = group
+        self.hierarchies = hierarchies
+        self.types = types
+        self.folder = folder
+        if not quasi and group is None:
+            raise TableError(
+                "no quasi-identifiers are given", hint="--qi age,zip,sex, or --group COLUMN"
+            )
+        for column in [*quasi, *sensitive, *([group] if group else [])]:
+            require_column(frame, column)
+        if both := set(quasi) & set(sensitive):
+            raise TableError(f"column '{min(both)}' is both quasi-identifier and sensitive")
+        self._columns: dict[tuple[str, ...], Column] = {}
+        self._groups: dict[tuple[str, ...], Groups] = {}
+
+    @cached_property
+    def partition(self) -> Partition:
+        """The groups: rows with equal quasi-identifiers, or with equal group ids."""
+        if self.group is not None:
+            return Partition.by_equality([encode(self.frame[self.group])], self.frame.height)
+        return Partition.by_equality(
+            [_encode_quasi(self.frame[column]) for column in self.quasi], self.frame.height
+        )
+
+    def attribute(self, principle: Principle) -> tuple[str, ...]:
+        """Return the sensitive columns that a principle guards."""
+        if principle.needs in ("size", "population"):
+            return ()
+        if principle.on is not None:
+            on = (principle.on,) if isinstance(principle.on, str) else tuple(principle.on)
+            for column in on:
+                if column not in self.sensitive:
+                    raise ParameterError(
+                        f"{principle.name}: '{column}' is no sensitive attribute",
+                        hint=f"on={self.sensitive[0]}" if self.sensitive else "--sensitive COLUMN",
+                    )
+            return on
+        if not self.sensitive:
+            raise ParameterError(
+                f"{principle.name} needs a sensitive attribute", hint="--sensitive COLUMN"
+            )
+        if len(self.sensitive) > 1 and principle.needs != "several":
+            raise ParameterError(
+                f"{principle.name} must say which sensitive attribute it is on",
+                hint=f"{principle.name}:on={self.sensitive[0]},…",
+            )
+        return tuple(self.sensitive)
+
+    def column(self, on: tuple[str, ...], principle: Principle) -> Column:
+        """Return a sensitive attribute encoded; several columns are joined."""
+        numeric = principle.needs == "numbers"
+        if on not in self._columns:
+            parts = [self._single(name, numeric) for name in on]
+            self._columns[on] = parts[0] if len(parts) == 1 else join("+".join(on), parts)
+        elif numeric and len(on) == 1 and self._columns[on].domain.numbers is None:
+            self._single(on[0], numeric)  # says in which row there is no number
+        return self._columns[on]
+
+    def groups(self, on: tuple[str, ...], column: Column) -> Groups:
+        """Return the histograms of a sensitive attribute."""
+        if on not in self._groups:
+            self._groups[on] = self.partition.histograms(column)
+        return self._groups[on]
+
+    @cached_property
+    def sizes(self) -> Column:
+        """A column of which all values are equal: for principles about sizes alone."""
+        rows = self.frame.height
+        domain = Domain(name="rows", histogram=np.array([rows]))
+        return Column(np.zeros(rows, dtype=np.int32), domain)
+
+    def _single(self, name: str, numeric: bool) -> Column:
+        series = self.frame[name]
+        kind = self.types.get(name) or infer_type(series)
+        if numeric and kind not in _NUMERIC:
+            kind = "float"  # converting says in which row there is no number
+        if kind != "vector":
+            series = convert(series, kind)
+        column = encode(series)
+        if name in self.hierarchies:
+            column = column.with_tree(self._tree(name, column.domain))
+        return column
+
+    def _tree(self, name: str, domain: Domain) -> Hierarchy:
+        given = self.hierarchies[name]
+        tree = (
+            given if isinstance(given, Hierarchy) else parse_spec(given, domain.texts, self.folder)
+        )
+        tree.require(self.frame[name].cast(pl.String).to_list(), name)
+        return tree
+
+    @property
+    def keys(self) -> list[str]:
+        """The columns that identify a group: quasi-identifiers, or the group id."""
+        return [self.group] if self.group is not None else self.quasi
+
+    def group_values(self, group: int) -> dict[str, Any]:
+        """Return what identifies a group."""
+        row = int((self.partition.labels == group).argmax())
+        return {column: self.frame[column][row] for column in self.keys}
+
+
+def _encode_quasi(series: pl.Series) -> Column:
+    column = encode(series)
+    if column.domain.known == 0:
+        raise TableError(
+            f"quasi-identifier '{series.name}' is missing in every row",
+            hint="leave it out, or look at what counts as missing",
+        )
+    # Only equality matters for groups; let go of the rest.
+    return Column(column.codes, replace(column.domain, values=None, numbers=None))
+
+
+def require_column(frame: pl.DataFrame, column: str, where: str = "the table") -> None:
+    """Refuse a column that is not there, with the nearest name that is."""
+    if column not in frame.columns:
+        close = get_close_matches(column, frame.columns, n=1)
+        listed = ", ".join(frame.columns[:12]) + (", …" if frame.width > 12 else "")
+        raise TableError(
+            f"{where} has no column '{column}'",
+            hint=f"did you mean '{close[0]}'?" if close else f"its columns are {listed}",
+        )
