@@ -79,7 +79,7 @@ def infer_type(series: pl.Series) -> str:
     """
     dtype = series.dtype
     if dtype in (pl.String, pl.Null):
-        return _infer_from_text(series)
+        return _infer_from_text(_unnamed(series))
     if isinstance(dtype, pl.List | pl.Array):
         return "vector" if pl.Series(dtype=dtype.inner).dtype.is_numeric() else "text"
     kinds = {
@@ -139,30 +139,34 @@ def convert(series: pl.Series, type_: str) -> pl.Series:
     if inferred == type_ == "vector":
         return series.cast(pl.List(pl.Float64))
     if type_ == "vector" or inferred or dtype in (pl.Binary, pl.Object):
-        what = f"column {series.name!r} holds {str(dtype).lower()} values, which are no {type_}"
-        raise TableError(
-            what, hint='give it the role "identifier", which drops it, or leave it out'
-        )
+        # Not the type in full, as that of an Enum lists its values.
+        kind = dtype.base_type().__name__
+        what = f"column {series.name!r} has polars type {kind}, which makes no {type_}"
+        raise TableError(what, hint="convert it first, or leave it out")
     if type_ in ("text", "category"):
         return series.cast(pl.String)
     if type_ == "float" and dtype.is_numeric():
         return series.cast(pl.Float64)
-    if type_ == "integer" and dtype.is_numeric():
-        return _whole(series)
     if (type_ == "decimal" and dtype.is_decimal()) or (
         type_ == "date" and dtype in (pl.Date, pl.Datetime)
     ):
         return series
-    return _parse(series, type_)
+    plain = _unnamed(series)
+    whole = type_ == "integer" and dtype.is_numeric()
+    converted = _whole(plain) if whole else _parse(plain, type_)
+    bad = converted.is_null() & plain.is_not_null()
+    if bad.any():
+        noun, form = _NOUNS[type_]
+        what = f"column {series.name!r}, row {bad.arg_true()[0] + 1}: not {noun}"
+        hint = f'write {form}, list it as missing, or make the type "text"'
+        raise TableError(what, hint=hint)
+    return converted.alias(series.name)
 
 
 def _whole(series: pl.Series) -> pl.Series:
     # Floats too: pandas makes floats of integers as soon as one is missing.
     whole = series.cast(pl.Int64, strict=False)
-    bad = series.is_not_null() & (whole.is_null() | (whole.cast(series.dtype) != series))
-    if bad.any():
-        raise _misfit(series.name, bad, "integer")
-    return whole
+    return whole.set((whole.cast(series.dtype) != series).fill_null(False), None)
 
 
 def _parse(series: pl.Series, type_: str) -> pl.Series:
@@ -170,16 +174,12 @@ def _parse(series: pl.Series, type_: str) -> pl.Series:
     text = series.cast(pl.String)
     distinct = text.drop_nulls().unique()
     parsed = _PARSERS[type_](distinct.str.strip_chars())
-    if parsed.has_nulls():
-        raise _misfit(series.name, text.is_in(distinct.filter(parsed.is_null()).implode()), type_)
     return text.replace_strict(distinct, parsed, default=None, return_dtype=parsed.dtype)
 
 
-def _misfit(column: str, bad: pl.Series, type_: str) -> TableError:
-    noun, form = _NOUNS[type_]
-    row = bad.fill_null(False).arg_true()[0] + 1
-    what = f"column {column!r}, row {row}: not {noun}"
-    return TableError(what, hint=f'write {form}, list it as missing, or make the type "text"')
+def _unnamed(series: pl.Series) -> pl.Series:
+    # Polars takes a name such as "^a$" for a pattern, even in methods of a series.
+    return series.alias("")
 
 
 def _integers(text: pl.Series) -> pl.Series:
@@ -221,11 +221,11 @@ _PARSERS: dict[str, Callable[[pl.Series], pl.Series]] = {
     "date": _dates,
 }
 _NOUNS = {
-    "integer": ("an integer of 64 bits", "digits only"),
-    "decimal": (f"a decimal of at most {_DIGITS} digits", "digits and a point"),
+    "integer": ("an integer", "digits only, within 64 bits"),
+    "decimal": ("a decimal", f"a point and at most {_DIGITS} digits"),
     "float": ("a number", "digits and a point"),
     "boolean": ("true or false", "true, false, yes or no"),
-    "date": ("a date in the form of the others", "YYYY-MM-DD"),
+    "date": ("a date", "all dates as YYYY-MM-DD"),
 }
 
 
@@ -243,7 +243,7 @@ def guess(frame: pl.DataFrame) -> list[Guess]:
 def _guess(series: pl.Series) -> Guess:
     type_ = infer_type(series)
     missing = series.null_count()
-    distinct = series.drop_nulls().n_unique()
+    distinct = _unnamed(series).drop_nulls().n_unique()
     role, reason = _role(series.name, type_, len(series), distinct, missing)
     why = f"{reason}; {distinct} distinct in {len(series)} rows"
     return Guess(series.name, type_, role, distinct, missing, why)

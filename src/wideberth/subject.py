@@ -135,15 +135,17 @@ class Subject:
             series = convert(series, kind)
         column = encode(series)
         if name in self.hierarchies:
-            column = column.with_tree(self._tree(name, column.domain))
+            column = column.with_tree(self._tree(name, column))
         return column
 
-    def _tree(self, name: str, domain: Domain) -> Hierarchy:
-        given = self.hierarchies[name]
-        tree = (
-            given if isinstance(given, Hierarchy) else parse_spec(given, domain.texts, self.folder)
-        )
-        tree.require(self.frame[name].cast(pl.String).to_list(), name)
+    def _tree(self, name: str, column: Column) -> Hierarchy:
+        tree = self.hierarchies[name]
+        texts = column.domain.texts
+        _, first = np.unique(column.codes, return_index=True)
+        rows = (first[: len(texts)] + 1).tolist()
+        if not isinstance(tree, Hierarchy):
+            tree = parse_spec(tree, texts, self.folder, rows=rows)
+        tree.require(texts, name, rows)
         return tree
 
     @property

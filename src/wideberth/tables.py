@@ -73,7 +73,7 @@ class ReadOptions:
 
 
 def read(path: str | Path, options: ReadOptions | None = None) -> pl.DataFrame:
-    """Read a table, its format told by the suffix.
+    """Read a table of at least one row, its format told by the suffix.
 
     Parameters
     ----------
@@ -81,12 +81,7 @@ def read(path: str | Path, options: ReadOptions | None = None) -> pl.DataFrame:
         A ``.csv``, ``.tsv``, ``.txt`` (each also with ``.gz``), ``.parquet``, ``.pq``,
         ``.feather``, ``.arrow`` or ``.ipc`` file.
     options : ReadOptions, optional
-        Delimiter, encoding and missing values of a CSV file.
-
-    Returns
-    -------
-    polars.DataFrame
-        At least one row and one column; every column of a CSV file as text.
+        Delimiter, encoding and missing values of a CSV file, whose columns all become text.
     """
     path = Path(path)
     with _reading(path):
@@ -98,12 +93,12 @@ def read(path: str | Path, options: ReadOptions | None = None) -> pl.DataFrame:
             raise TableError(f"{path.name} is empty", hint=_AGAIN)
         if form == "CSV":
             frame = _read_csv(path, suffix, options or ReadOptions())
-        else:  # an open file, as polars would take a path for a pattern
+        else:  # an open file: polars would take a path for a pattern
             with path.open("rb") as file:
                 frame = pl.read_parquet(file) if form == "Parquet" else pl.read_ipc(file)
     _check_names(frame.columns, path.name)
     if not frame.height:
-        raise TableError(f"{path.name} has columns but no rows", hint=_AGAIN)
+        raise TableError(f"{path.name} has no rows", hint=_AGAIN)
     return frame
 
 
@@ -177,26 +172,28 @@ def adopt(frame: object) -> tuple[pl.DataFrame, Back]:
     >>> back(table.head(1)).to_pydict()
     {'age': [21]}
     """
+    # Ahead of narwhals, which would report duplicate names without their positions.
+    native: Any = nw.to_native(frame, pass_through=True)
+    if isinstance(native, pa.Table):
+        _check_names(native.column_names, "the table")
+    elif nw.dependencies.is_pandas_like_dataframe(native):
+        _check_names(list(native.columns), "the table")
     try:
-        native = nw.from_native(cast("Any", frame))
+        known = nw.from_native(native)
     except TypeError:
         what = f"expected a pandas, polars or pyarrow table, got {type(frame).__name__}"
         raise TableError(what, hint="build a dataframe, or name a file") from None
-    except nw.exceptions.DuplicateError:
-        names = frame.column_names if isinstance(frame, pa.Table) else cast("Any", frame).columns
-        _check_names(list(names), "the table")
-        raise
-    eager = native.collect("polars") if isinstance(native, nw.LazyFrame) else native
+    eager = known.collect("polars") if isinstance(known, nw.LazyFrame) else known
     _check_names(eager.columns, "the table")
     if not eager.columns or not len(eager):
         what = "rows" if eager.columns else "columns"
         raise TableError(f"the table has no {what}", hint="check how it was made")
-    adopted = _to_polars(eager)
-    if eager.implementation.is_pandas_like():
-        adopted = adopted.with_columns(cs.float().fill_nan(None))
-    if eager.implementation.is_polars():
+    adopted, kind = _to_polars(eager), eager.implementation
+    if kind.is_polars():
         return adopted, lambda table: table
-    backend = cast("Any", eager.implementation)
+    if kind.is_pandas_like():
+        adopted = adopted.with_columns(cs.float().fill_nan(None))
+    backend = cast("Any", kind)
     return adopted, lambda table: nw.from_arrow(table.to_arrow(), backend=backend).to_native()
 
 
@@ -206,8 +203,8 @@ def _to_polars(frame: nw.DataFrame[Any]) -> pl.DataFrame:
         table = frame.to_polars()
         if pl.Object not in table.dtypes:
             return table
-    for name in frame.columns if len(frame.columns) > 1 else ():
-        _to_polars(frame.select(name))  # raises at the first that is to blame
+    for position in range(frame.shape[1] if frame.shape[1] > 1 else 0):
+        _to_polars(frame[:, [position]])  # raises at the first that is to blame
     what = f"column {frame.columns[0]!r} holds values of mixed or unsupported types"
     raise TableError(what, hint="make them all numbers or all text")
 
@@ -284,14 +281,15 @@ def _read_csv(path: Path, suffix: str, options: ReadOptions) -> pl.DataFrame:
         if known or _undecodable_line(path, "cp1252"):
             raise TableError(what, hint="give its true encoding (--encoding)") from None
         what += ": read as Windows-1252; --encoding cp1252 confirms that"
-        warnings.warn(what, TableWarning, stacklevel=4)
+        warnings.warn(what, TableWarning, stacklevel=3)
         table = _parse(path, _dialect(path, sample, "cp1252", delimiter))
     names = [column[0].as_py().strip() for column in table.columns]
     _check_names(names, path.name)
-    frame = cast("pl.DataFrame", pl.from_arrow(table.slice(1).rename_columns(names)))
     tokens = [token.strip() for token in options.missing]
-    # Series by series: in an expression, a name like "^a$" would be a pattern.
-    return pl.DataFrame([s.set(s.str.strip_chars().is_in(tokens), None) for s in frame])
+    # Named last: polars would take a name such as "^a$" for a pattern.
+    columns = (cast("pl.Series", pl.from_arrow(column)) for column in table.slice(1).columns)
+    blanked = [text.set(text.str.strip_chars().is_in(tokens), None) for text in columns]
+    return pl.DataFrame(dict(zip(names, blanked, strict=True)))
 
 
 def _known(encoding: str | None) -> str | None:
@@ -385,8 +383,7 @@ def _arrow(path: Path, dialect: _Dialect, note: Callable[[Any], str] | None = No
 
 def _unclosed(path: Path, table: pa.Table) -> bool:
     # pyarrow takes all that follows an open quote for the last cell, without a word.
-    last = table.columns[-1][-1].as_py()
-    if "\n" not in last and "\r" not in last:
+    if not {"\n", "\r"} & set(table.columns[-1][-1].as_py()):
         return False
     with _open(path) as file:
         return not file.read().rstrip(b"\r\n\0").endswith(b'"')

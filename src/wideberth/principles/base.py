@@ -121,6 +121,8 @@ class Principle(ABC):
     needs: ClassVar[Needs] = "values"
     #: One sentence for the reader of a list: why it is monotone, or a counterexample.
     monotonicity: ClassVar[str]
+    #: The principle with sensible parameters, as on the command line.
+    example: ClassVar[str]
 
     def __post_init__(self) -> None:
         """Refuse parameters outside their ranges."""
@@ -235,12 +237,23 @@ _REGISTRY: dict[str, type[Principle]] = {}
 P = TypeVar("P", bound=type[Principle])
 
 
+_TOLD = (
+    "name",
+    "title",
+    "reference",
+    "protects",
+    "does_not_protect",
+    "monotonicity",
+    "example",
+)
+
+
 def register(cls: P) -> P:
     """Make a principle known to checks, the command line, the documentation and the law tests.
 
     Packages may also list theirs under the entry point group ``wideberth.principles``.
     """
-    for wanted in ("name", "title", "reference", "protects", "does_not_protect", "monotonicity"):
+    for wanted in _TOLD:
         if not isinstance(getattr(cls, wanted, None), str):
             raise TypeError(f"{cls.__name__} must say its {wanted}")
     if _REGISTRY.setdefault(cls.name, cls) is not cls:
@@ -260,19 +273,24 @@ def _load_installed() -> None:
         entry.load()
 
 
-def make(name: str, settings: Mapping[str, Any]) -> Principle:
-    """Build a principle from its name and parameters, as a policy gives them.
-
-    >>> make("k-anonymity", {"k": 5})
-    KAnonymity(on=None, k=5)
-    """
+def lookup(name: str) -> type[Principle]:
+    """Return the principle of that name."""
     known = registry()
     if name not in known:
         raise ParameterError(
             f"there is no principle '{name}'" + _similar(name, known),
             hint="wideberth principles   (lists them all)",
         )
-    cls = known[name]
+    return known[name]
+
+
+def make(name: str, settings: Mapping[str, Any]) -> Principle:
+    """Build a principle from its name and parameters, as a policy gives them.
+
+    >>> make("k-anonymity", {"k": 5})
+    KAnonymity(on=None, k=5)
+    """
+    cls = lookup(name)
     allowed = cls.parameters()
     for key in settings:
         if key != "on" and key not in allowed:
@@ -297,7 +315,7 @@ def parse(text: str) -> Principle:
     """
     name, _, rest = text.partition(":")
     name = name.strip()
-    cls = registry().get(name)
+    allowed = lookup(name).parameters()
     settings: dict[str, Any] = {}
     for item in filter(None, (part.strip() for part in rest.split(","))):
         key, equals, value = (part.strip() for part in item.partition("="))
@@ -310,8 +328,7 @@ def parse(text: str) -> Principle:
             parts = tuple(value.split("+"))
             settings[key] = parts[0] if len(parts) == 1 else parts
         else:
-            known = cls.parameters().get(key) if cls else None
-            settings[key] = known.parse(value) if known else value
+            settings[key] = allowed[key].parse(value) if key in allowed else value
     return make(name, settings)
 
 

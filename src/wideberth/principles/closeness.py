@@ -36,6 +36,7 @@ class TCloseness(Principle):
     )
 
     name: ClassVar[str] = "t-closeness"
+    example: ClassVar[str] = "t-closeness:t=0.2"
     title: ClassVar[str] = "t-closeness"
     reference: ClassVar[str] = "Li, Li, Venkatasubramanian 2007, Def. 2"
     protects: ClassVar[str] = (

@@ -43,6 +43,7 @@ class Dissimilarity(Principle):
     )
 
     name: ClassVar[str] = "dissimilarity"
+    example: ClassVar[str] = "dissimilarity:epsilon=0.1,delta=0.8,k=5,distance=variational"
     title: ClassVar[str] = "(ε,δ)^k-dissimilarity"
     reference: ClassVar[str] = "Wang, Meng, Bamba, Liu, Pu 2009, Sec. III"
     protects: ClassVar[str] = (
@@ -189,6 +190,7 @@ class LEDiversity(Principle):
     e: float = parameter("distance that any two rows must exceed", low=0, stronger="higher")
 
     name: ClassVar[str] = "l-e"
+    example: ClassVar[str] = "l-e:l=3,e=1"
     title: ClassVar[str] = "(l,e)-diversity"
     reference: ClassVar[str] = "Wang, Han, Wang, Wang 2013, Def. 3"
     protects: ClassVar[str] = (

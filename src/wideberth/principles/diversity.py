@@ -32,6 +32,7 @@ class DistinctLDiversity(Principle):
     l: int = parameter("fewest distinct values", kind="whole", low=1, stronger="higher")  # noqa: E741
 
     name: ClassVar[str] = "distinct-l"
+    example: ClassVar[str] = "distinct-l:l=3"
     title: ClassVar[str] = "distinct l-diversity"
     reference: ClassVar[str] = f"{_MACHANAVAJJHALA}, Sec. 4.1"
     protects: ClassVar[str] = "Homogeneity: no group shares a single sensitive value."
@@ -65,6 +66,7 @@ class FrequencyLDiversity(Principle):
     l: float = parameter("inverse of the largest share", low=1, stronger="higher")  # noqa: E741
 
     name: ClassVar[str] = "frequency-l"
+    example: ClassVar[str] = "frequency-l:l=3"
     title: ClassVar[str] = "frequency l-diversity"
     reference: ClassVar[str] = "Xiao, Tao 2006, Def. 2"
     protects: ClassVar[str] = "Nobody's sensitive value can be named with confidence above 1/l."
@@ -85,6 +87,7 @@ class AlphaKAnonymity(Principle):
     k: int = parameter("the smallest permitted group", kind="whole", low=1, stronger="higher")
 
     name: ClassVar[str] = "alpha-k"
+    example: ClassVar[str] = "alpha-k:alpha=0.5,k=5"
     title: ClassVar[str] = "(α,k)-anonymity"
     reference: ClassVar[str] = "Wong, Li, Fu, Wang 2006, general form"
     protects: ClassVar[str] = (
@@ -130,6 +133,7 @@ class EntropyLDiversity(Principle):
     l: float = parameter("exponential of the least entropy", low=1, stronger="higher")  # noqa: E741
 
     name: ClassVar[str] = "entropy-l"
+    example: ClassVar[str] = "entropy-l:l=2.5"
     title: ClassVar[str] = "entropy l-diversity"
     reference: ClassVar[str] = f"{_MACHANAVAJJHALA}, Def. 4.1"
     protects: ClassVar[str] = (
@@ -217,6 +221,7 @@ class RecursiveCLDiversity(Principle):
     )
 
     name: ClassVar[str] = "recursive-cl"
+    example: ClassVar[str] = "recursive-cl:c=3,l=3,allowed=healthy"
     title: ClassVar[str] = "recursive (c,l)-diversity"
     reference: ClassVar[str] = f"{_MACHANAVAJJHALA}, Defs. 4.2-4.4"
     protects: ClassVar[str] = (
@@ -328,6 +333,7 @@ class MUniqueness(Principle):
     m: int = parameter("the smallest permitted group", kind="whole", low=1, stronger="higher")
 
     name: ClassVar[str] = "m-uniqueness"
+    example: ClassVar[str] = "m-uniqueness:m=5"
     title: ClassVar[str] = "m-uniqueness"
     reference: ClassVar[str] = "Xiao, Tao 2007, Def. 3 (m-invariance of a single release)"
     protects: ClassVar[str] = "Naming a sensitive value with confidence above 1/m."

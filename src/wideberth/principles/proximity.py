@@ -38,6 +38,7 @@ class EpsilonMAnonymity(Principle):
     e2: float | None = parameter("reach above the value", low=0, default=None, stronger="higher")
 
     name: ClassVar[str] = "epsilon-m"
+    example: ClassVar[str] = "epsilon-m:epsilon=4500,m=5"
     title: ClassVar[str] = "(ε,m)-anonymity"
     reference: ClassVar[str] = "Li, Tao, Xiao 2008, Defs. 7 and 8"
     protects: ClassVar[str] = (
@@ -116,6 +117,7 @@ class DeltaLDiversity(Principle):
     )
 
     name: ClassVar[str] = "delta-l"
+    example: ClassVar[str] = "delta-l:delta=2000,l=5"
     title: ClassVar[str] = "(δ,l)-diversity"
     reference: ClassVar[str] = "Zare-Mirakabad 2012, Def. 5, repaired to be monotone"
     protects: ClassVar[str] = (
@@ -211,6 +213,7 @@ class KEAnonymity(Principle):
     e: float = parameter("smallest range", low=0, stronger="higher")
 
     name: ClassVar[str] = "k-e"
+    example: ClassVar[str] = "k-e:k=5,e=10000"
     title: ClassVar[str] = "(k,e)-anonymity"
     reference: ClassVar[str] = "Zhang, Koudas, Srivastava, Yu 2007, Def. 2"
     protects: ClassVar[str] = "Groups whose numbers span a short range as a whole."
@@ -271,6 +274,7 @@ class VarianceControl(Principle):
     t: float = parameter("least variance", low=0, stronger="higher")
 
     name: ClassVar[str] = "variance"
+    example: ClassVar[str] = "variance:t=1000000"
     title: ClassVar[str] = "variance control"
     reference: ClassVar[str] = "LeFevre, DeWitt, Ramakrishnan 2006, Sec. 2"
     protects: ClassVar[str] = "Groups whose numbers all lie close to their mean."

@@ -45,6 +45,7 @@ class MultiAttributeLDiversity(Principle):
     )
 
     name: ClassVar[str] = "multi-attribute-l"
+    example: ClassVar[str] = "multi-attribute-l:l=3,form=entropy"
     title: ClassVar[str] = "multi-attribute l-diversity"
     reference: ClassVar[str] = "Machanavajjhala, Gehrke, Kifer, Venkitasubramaniam 2006, Def. 4.5"
     protects: ClassVar[str] = (

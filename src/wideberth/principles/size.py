@@ -26,6 +26,7 @@ class KAnonymity(Principle):
     k: int = parameter("the smallest permitted group", kind="whole", low=1, stronger="higher")
 
     name: ClassVar[str] = "k-anonymity"
+    example: ClassVar[str] = "k-anonymity:k=5"
     title: ClassVar[str] = "k-anonymity"
     reference: ClassVar[str] = "Samarati 2001; Sweeney 2002"
     protects: ClassVar[str] = "Nobody can tell which of k rows is a given person's."
@@ -71,6 +72,7 @@ class DeltaPresence(Principle):
     )
 
     name: ClassVar[str] = "delta-presence"
+    example: ClassVar[str] = "delta-presence:delta_max=0.5"
     title: ClassVar[str] = "δ-presence"
     reference: ClassVar[str] = "Nergiz, Atzori, Clifton 2007, Def. 3"
     protects: ClassVar[str] = (

@@ -1,0 +1,89 @@
+"""The command line: each command calls one library function.
+
+Nothing heavy is imported before a command runs, so that ``--help`` answers at once.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+import warnings
+from typing import Any, NoReturn
+
+import click
+
+from wideberth import __version__
+from wideberth.cli.check import check
+from wideberth.cli.demo import demo
+from wideberth.cli.hierarchy import hierarchy
+from wideberth.cli.init import init
+from wideberth.cli.principles import principles
+from wideberth.errors import WideberthError
+
+INTERRUPTED = 130
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="wideberth")
+def wideberth() -> None:
+    """Publish tables about people without giving away what is true of one of them.
+
+    \b
+    wideberth init people.csv -o policy.toml        guess the roles of the columns
+    wideberth check people.csv -p policy.toml       which principles hold, where do they fail?
+    wideberth principles                            all principles and what they protect against
+
+    Exit codes: 0 satisfied, 1 error, 2 wrong usage, 3 not satisfied, 130 interrupted.
+    """
+
+
+for command in (check, demo, hierarchy, init, principles):
+    wideberth.add_command(command)
+
+
+def main(arguments: list[str] | None = None) -> NoReturn:
+    """Run the command line and exit; a user's mistake is one message, never a traceback."""
+    warnings.showwarning = _note
+    try:
+        result = wideberth.main(args=arguments, prog_name="wideberth", standalone_mode=False)
+        sys.stdout.flush()
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except WideberthError as error:
+        _say(f"error: {error}")
+        sys.exit(error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        _say("interrupted")
+        sys.exit(INTERRUPTED)
+    except BrokenPipeError:
+        # Whoever read our output has gone; let the interpreter's last flush go nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except Exception as error:
+        _say(_internal(error))
+        sys.exit(1)
+    sys.exit(result if isinstance(result, int) else 0)
+
+
+def _internal(error: Exception) -> str:
+    """Describe a bug without the values that it may mention."""
+    if os.environ.get("WIDEBERTH_TRACEBACK"):
+        return traceback.format_exc()
+    if isinstance(error, MemoryError):
+        return "error: out of memory"
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    where = f"{os.path.basename(place.filename)}:{place.lineno}"
+    return (
+        f"error: wideberth failed unexpectedly ({type(error).__name__} in {where})\n"
+        "  try: WIDEBERTH_TRACEBACK=1 shows more (it may include values of the table)"
+    )
+
+
+def _note(message: Warning | str, *_: Any, **__: Any) -> None:
+    _say(f"note: {message}")
+
+
+def _say(text: str) -> None:
+    click.echo(text, err=True)

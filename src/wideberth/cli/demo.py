@@ -1,0 +1,101 @@
+"""wideberth demo."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+import click
+
+from wideberth.cli.check import render
+from wideberth.cli.options import console
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+@click.command()
+@click.option("--rows", type=click.IntRange(100), default=10_000, show_default=True)
+@click.option("-o", "--output", metavar="DIR", help="Keep the demo's files there.")
+@click.option("--force", is_flag=True, help="Overwrite files of an earlier demo.")
+def demo(rows: int, output: str | None, force: bool) -> int:
+    """Show on made-up tables what the principles see, and what they do not.
+
+    \b
+    wideberth demo -o demo      keeps the tables and the policy to play with
+    """
+    from wideberth import datasets, schema, tables
+    from wideberth.check import check
+
+    out = console()
+
+    def told(text: str) -> None:
+        out.print(f"\n{text}\n", markup=False, style="bold")
+
+    told("1. Four salaries, all different, and yet three of them are 'about 1000' (Li et al. 2008)")
+    salaries = datasets.salaries_generalized()
+    quasi = ["Age", "Zip"]
+    for part in render(
+        check(
+            salaries,
+            quasi=quasi,
+            sensitive="Salary",
+            principles=["k-anonymity:k=2", "distinct-l:l=2", "epsilon-m:epsilon=100,m=2"],
+        ),
+        "Table 1b",
+    ):
+        out.print(part)
+
+    told(f"2. A census of {rows:,} made-up people: what init guesses about it")
+    with TemporaryDirectory() as temporary:
+        folder = Path(output or temporary)
+        folder.mkdir(parents=True, exist_ok=True)
+        people = datasets.census(rows)
+        tables.write(people, folder / "census.csv", force=force)
+        frame = tables.read(folder / "census.csv")
+        policy = schema.policy_text(schema.guess(frame), "census.csv")
+        tables.write_text(policy, folder / "policy.toml", force=force)
+        click.echo(policy)
+
+        told("3. The census as it is: nearly everyone is alone with age, zip, sex and education")
+        for part in render(check(frame, policy=folder / "policy.toml", worst=3), "census.csv"):
+            out.print(part)
+
+        told("4. The same with ages in decades and two-digit postcodes: diverse, but not far apart")
+        coarse = _generalized(frame)
+        tables.write(coarse, folder / "generalized.csv", force=force)
+        result = check(
+            coarse,
+            quasi=["age", "zip", "sex"],
+            sensitive=["disease", "salary"],
+            principles=[
+                "k-anonymity:k=5",
+                "distinct-l:on=disease,l=2",
+                "distinct-l:on=salary,l=5",
+                "t-closeness:on=salary,t=0.4",
+                "epsilon-m:on=salary,epsilon=2000,m=3",
+                "delta-l:on=salary,delta=2000,l=3",
+            ],
+            worst=3,
+        )
+        for part in render(result, "generalized.csv"):
+            out.print(part)
+    if output is not None:
+        click.echo(f"\nkept in {output}: census.csv, policy.toml, generalized.csv")
+        click.echo(
+            f"next: wideberth check {Path(output, 'generalized.csv')} --qi age,zip,sex"
+            " --sensitive salary --principle epsilon-m:epsilon=2000,m=2"
+        )
+    return 0
+
+
+def _generalized(people: pl.DataFrame) -> pl.DataFrame:
+    """Coarsen the census by hand, as many a table is published today."""
+    import polars as pl
+
+    decade = pl.col("age").cast(pl.Int64) // 10 * 10
+    return people.drop("id", "education").with_columns(
+        pl.format("{}-{}", decade, decade + 9).alias("age"),
+        (pl.col("zip").str.slice(0, 2) + "***").alias("zip"),
+    )

@@ -1,0 +1,87 @@
+"""Options that several commands share, and how results are shown."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from wideberth.tables import ReadOptions
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def table_options(command: F) -> F:
+    """Add the options that say how a CSV file is read."""
+    for option in (
+        click.option(
+            "--missing",
+            metavar="TOKENS",
+            help="What counts as missing, separated by commas.  [default: '?', '', 'NA']",
+        ),
+        click.option(
+            "--encoding", metavar="NAME", help="Encoding of a CSV file.  [default: detected]"
+        ),
+        click.option(
+            "--delimiter", metavar="CHAR", help="Delimiter of a CSV file.  [default: detected]"
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def format_option(*choices: str) -> Callable[[F], F]:
+    """Add --format."""
+    return click.option(
+        "--format",
+        "form",
+        type=click.Choice(choices or ("text", "json")),
+        default="text",
+        show_default=True,
+        help="Text for people, JSON for programs.",
+    )
+
+
+def read_options(
+    delimiter: str | None, encoding: str | None, missing: str | None
+) -> ReadOptions | None:
+    """Return what was said about reading CSV, None if nothing was."""
+    from wideberth.tables import ReadOptions
+
+    if delimiter is None and encoding is None and missing is None:
+        return None
+    tokens = {} if missing is None else {"missing": tuple(missing.split(","))}
+    return ReadOptions(delimiter=delimiter, encoding=encoding, **tokens)
+
+
+def listed(values: Sequence[str]) -> list[str]:
+    """Split comma-separated names; the option may also be repeated."""
+    return [name.strip() for value in values for name in value.split(",") if name.strip()]
+
+
+def assignments(values: Sequence[str], option: str) -> dict[str, str]:
+    """Read COLUMN=VALUE options."""
+    pairs = {}
+    for value in values:
+        column, equals, rest = value.rpartition("=")
+        if not equals or not column or not rest:
+            raise click.UsageError(f"{option} {value!r} is not of the form COLUMN=VALUE")
+        pairs[column] = rest
+    return pairs
+
+
+def echo_json(content: object) -> None:
+    """Write JSON to standard output."""
+    click.echo(json.dumps(content, indent=2, ensure_ascii=False))
+
+
+def console(*, stderr: bool = False) -> Console:
+    """Return where text for people goes."""
+    from rich.console import Console
+
+    return Console(stderr=stderr, highlight=False)

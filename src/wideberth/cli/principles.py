@@ -1,0 +1,61 @@
+"""wideberth principles."""
+
+from __future__ import annotations
+
+import click
+
+from wideberth.cli.options import console, echo_json, format_option
+
+
+@click.command()
+@click.argument("name", required=False)
+@format_option("text", "json", "markdown")
+def principles(name: str | None, form: str) -> int:
+    """List the privacy principles, or explain the one called NAME.
+
+    \b
+    wideberth principles
+    wideberth principles epsilon-m
+    """
+    from wideberth.principles import iterate, lookup
+    from wideberth.principles.describe import as_dict, as_markdown
+
+    chosen = list(iterate()) if name is None else [lookup(name)]
+    if form == "json":
+        content = [as_dict(cls) for cls in chosen]
+        echo_json(content if name is None else content[0])
+    elif form == "markdown":
+        click.echo(as_markdown(chosen), nl=False)
+    elif name is None:
+        from rich.table import Table
+
+        table = Table(box=None, pad_edge=False, header_style="bold")
+        for heading in ("name", "parameters", "protects against"):
+            table.add_column(heading)
+        for cls in chosen:
+            table.add_row(cls.name, ", ".join(cls.parameters()), cls.protects)
+        console().print(table)
+        click.echo("\nwideberth principles NAME explains one.")
+    else:
+        out = console()
+        cls = chosen[0]
+        out.print(f"[bold]{cls.title}[/bold]  ({cls.name})\n")
+        out.print(f"{as_dict(cls)['definition']}\n", markup=False)
+        for heading, text in (
+            ("protects against", cls.protects),
+            ("does not protect against", cls.does_not_protect),
+            ("union of groups", cls.monotonicity),
+            ("reference", cls.reference),
+        ):
+            out.print(f"[bold]{heading}[/bold]")
+            out.print(f"  {text}", markup=False)
+        out.print("[bold]parameters[/bold]")
+        for parameter in as_dict(cls)["parameters"]:
+            usual = "" if parameter["required"] else f" (default {parameter['default']})"
+            out.print(
+                f"  {parameter['name']}: {parameter['doc']}; {parameter['range']}{usual}",
+                markup=False,
+            )
+        out.print("[bold]example[/bold]")
+        out.print(f"  --principle {as_dict(cls)['example']}", markup=False)
+    return 0

@@ -1,0 +1,404 @@
+"""Types told from all values; roles guessed with a reason; policies that are valid TOML."""
+
+from __future__ import annotations
+
+import datetime as dt
+import tomllib
+from decimal import Decimal
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wideberth import schema
+from wideberth.errors import ParameterError, PolicyError, TableError
+from wideberth.tables import ReadOptions
+
+HIDDEN = "Zanzibar7"
+
+TEXT_COLUMNS = [
+    ("integer", ["1", "-20", "+3", "0"]),
+    ("integer", [" 1", "2 "]),
+    ("integer", ["9223372036854775807", "-9223372036854775808"]),
+    ("integer", ["0", "1"]),
+    ("text", ["01234", "12345"]),
+    ("text", ["9223372036854775808", "1"]),
+    ("text", ["1_000", "2_000"]),
+    ("text", ["١", "٢"]),
+    ("decimal", ["1.50", "-2.25", "+0.00"]),
+    ("decimal", ["1234567890123456.78", "0.10"]),
+    ("float", ["12345678901234567.78", "0.10"]),
+    ("float", ["1.5", "2"]),
+    ("float", ["1.5", "2.25"]),
+    ("float", ["1e3", "2E-4"]),
+    ("float", ["1.", ".5"]),
+    ("float", ["1", "NaN"]),
+    ("float", ["inf", "-Infinity", "nan", "+INF"]),
+    ("text", ["00.5", "1.5"]),
+    ("text", ["1,5", "2,5"]),
+    ("boolean", ["true", "False", "YES", "no"]),
+    ("text", ["true", "0"]),
+    ("date", ["2024-02-29", "1999-12-31"]),
+    ("date", ["2024/02/29", "1999/12/31"]),
+    ("date", ["29.02.2024", "31.12.1999"]),
+    ("text", ["2023-02-29", "1999-12-31"]),
+    ("text", ["2024-2-9", "1999-12-31"]),
+    ("text", ["0000-01-01", "1999-12-31"]),
+    ("text", ["2024-02-29", "31.12.1999"]),
+    ("text", ["a", "b"]),
+    ("category", ["a", "b", "a"]),
+    ("text", []),
+]
+
+
+@pytest.mark.parametrize(("expected", "values"), TEXT_COLUMNS)
+def test_text_columns_are_told_by_all_their_values(expected: str, values: list[str]) -> None:
+    assert schema.infer_type(pl.Series([*values, None], dtype=pl.String)) == expected
+
+
+def test_one_late_value_changes_the_type() -> None:
+    values = ["1"] * 10_000
+    assert schema.infer_type(pl.Series(values)) == "integer"
+    assert schema.infer_type(pl.Series([*values, "one"])) == "category"
+
+
+def test_a_category_is_few_values_that_recur() -> None:
+    names = [f"v{i}" for i in range(30)]
+    assert schema.infer_type(pl.Series(names * 2)) == "text"
+    assert schema.infer_type(pl.Series(names * 100)) == "category"
+
+
+@pytest.mark.parametrize(
+    ("expected", "series"),
+    [
+        ("integer", pl.Series([1, 2], dtype=pl.UInt8)),
+        ("float", pl.Series([1.0], dtype=pl.Float32)),
+        ("decimal", pl.Series([Decimal("1.5")])),
+        ("date", pl.Series([dt.date(2024, 1, 1)])),
+        ("date", pl.Series([dt.datetime(2024, 1, 1, 12)])),
+        ("boolean", pl.Series([True])),
+        ("category", pl.Series(["a"], dtype=pl.Categorical)),
+        ("category", pl.Series(["a"], dtype=pl.Enum(["a"]))),
+        ("text", pl.Series([None, None])),
+        ("vector", pl.Series([[0.5, 0.5]])),
+        ("vector", pl.Series([[1, 2]], dtype=pl.Array(pl.Int64, 2))),
+        ("text", pl.Series([["a"]])),
+        ("text", pl.Series([{"a": 1}])),
+        ("text", pl.Series([b"a"])),
+        ("text", pl.Series([dt.time(1, 2)])),
+    ],
+)
+def test_typed_columns_keep_their_type(expected: str, series: pl.Series) -> None:
+    assert schema.infer_type(series) == expected
+
+
+@pytest.mark.parametrize(
+    ("type_", "values", "dtype", "expected"),
+    [
+        ("integer", ["+5", None, " -7 "], pl.Int64, [5, None, -7]),
+        ("float", ["1e3", ".5", "-Inf"], pl.Float64, [1000.0, 0.5, float("-inf")]),
+        ("decimal", ["1.10", "-2.25"], pl.Decimal(18, 2), [Decimal("1.10"), Decimal("-2.25")]),
+        ("decimal", ["1", "2.5"], pl.Decimal(18, 1), [Decimal("1.0"), Decimal("2.5")]),
+        ("boolean", ["Yes", "no", None], pl.Boolean, [True, False, None]),
+        ("date", ["29.02.2024", None], pl.Date, [dt.date(2024, 2, 29), None]),
+        ("text", ["01", None], pl.String, ["01", None]),
+        ("category", ["a", "a"], pl.String, ["a", "a"]),
+        ("integer", [None, None], pl.Int64, [None, None]),
+        ("date", [None], pl.Date, [None]),
+        ("decimal", [None], pl.Decimal(18, 0), [None]),
+    ],
+)
+def test_text_converts(type_: str, values: list[str], dtype: pl.DataType, expected: list) -> None:
+    converted = schema.convert(pl.Series("c", values, dtype=pl.String), type_)
+    assert converted.dtype == dtype
+    assert converted.to_list() == expected
+    assert converted.name == "c"
+
+
+@pytest.mark.parametrize(
+    ("type_", "series", "expected"),
+    [
+        ("integer", pl.Series([1.0, None, 3.0]), [1, None, 3]),
+        ("integer", pl.Series([7], dtype=pl.Int8), [7]),
+        ("integer", pl.Series([Decimal("2.0")]), [2]),
+        ("float", pl.Series([1, 2]), [1.0, 2.0]),
+        ("decimal", pl.Series([1, 2]), [Decimal(1), Decimal(2)]),
+        ("decimal", pl.Series([0.1, 2.5]), [Decimal("0.1"), Decimal("2.5")]),
+        ("text", pl.Series([1, 2]), ["1", "2"]),
+        ("category", pl.Series(["a"], dtype=pl.Categorical), ["a"]),
+        ("boolean", pl.Series([True, None]), [True, None]),
+        ("date", pl.Series([dt.datetime(2024, 1, 1, 12)]), [dt.datetime(2024, 1, 1, 12)]),
+        ("vector", pl.Series([[1, 2]], dtype=pl.Array(pl.Int64, 2)), [[1.0, 2.0]]),
+    ],
+)
+def test_typed_columns_convert(type_: str, series: pl.Series, expected: list) -> None:
+    assert schema.convert(series, type_).to_list() == expected
+
+
+@pytest.mark.parametrize(
+    ("type_", "good", "noun"),
+    [
+        ("integer", "1", "an integer"),
+        ("float", "1.5", "a number"),
+        ("decimal", "1.50", "a decimal"),
+        ("boolean", "yes", "true or false"),
+        ("date", "2024-01-01", "a date"),
+    ],
+)
+def test_a_misfit_is_named_by_column_and_row_alone(type_: str, good: str, noun: str) -> None:
+    series = pl.Series("salary", [good, None] * 8 + [HIDDEN, good, HIDDEN])
+    with pytest.raises(TableError, match="try: write") as caught:
+        schema.convert(series, type_)
+    assert caught.value.what == f"column 'salary', row 17: not {noun}"
+    assert HIDDEN not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("type_", "series", "row"),
+    [
+        ("integer", pl.Series("c", ["1", "9223372036854775808"]), 2),
+        ("integer", pl.Series("c", [1.0, 2.0, 2.5]), 3),
+        ("integer", pl.Series("c", [1.0, float("nan")]), 2),
+        ("integer", pl.Series("c", [1e300]), 1),
+        ("integer", pl.Series("c", [1, 2**63], dtype=pl.UInt64), 2),
+        ("decimal", pl.Series("c", ["1.5", "12345678901234567890"]), 2),
+        ("decimal", pl.Series("c", ["1.50", "12345678901234567"]), 2),
+        ("boolean", pl.Series("c", [1, 0]), 1),
+    ],
+)
+def test_values_out_of_range_do_not_fit(type_: str, series: pl.Series, row: int) -> None:
+    with pytest.raises(TableError, match=f"^column 'c', row {row}: not "):
+        schema.convert(series, type_)
+
+
+@pytest.mark.parametrize(
+    ("series", "type_", "kind"),
+    [
+        (pl.Series("c", [[HIDDEN]]), "text", "List"),
+        (pl.Series("c", [[1.0]]), "text", "List"),
+        (pl.Series("c", [[HIDDEN]]), "vector", "List"),
+        (pl.Series("c", [HIDDEN]), "vector", "String"),
+        (pl.Series("c", [HIDDEN], dtype=pl.Enum([HIDDEN])), "vector", "Enum"),
+        (pl.Series("c", [b"x"]), "text", "Binary"),
+    ],
+)
+def test_nested_and_flat_do_not_convert(series: pl.Series, type_: str, kind: str) -> None:
+    with pytest.raises(TableError) as caught:
+        schema.convert(series, type_)
+    assert caught.value.what == f"column 'c' has polars type {kind}, which makes no {type_}"
+    assert HIDDEN not in str(caught.value)
+
+
+def test_an_unknown_type_lists_the_known() -> None:
+    with pytest.raises(ParameterError, match="there is no type 'number'") as caught:
+        schema.convert(pl.Series([1]), "number")
+    assert "integer" in str(caught.value.hint)
+
+
+@given(st.lists(st.one_of(st.none(), st.text(max_size=5), st.integers().map(str))))
+def test_a_column_always_converts_to_its_inferred_type(values: list[str | None]) -> None:
+    series = pl.Series("c", values, dtype=pl.String)
+    converted = schema.convert(series, schema.infer_type(series))
+    assert converted.is_null().to_list() == series.is_null().to_list()
+
+
+@given(st.lists(st.integers(-(2**63), 2**63 - 1), min_size=1))
+def test_integers_come_back_exactly(values: list[int]) -> None:
+    series = pl.Series([str(v) for v in values])
+    assert schema.infer_type(series) == "integer"
+    assert schema.convert(series, "integer").to_list() == values
+
+
+@given(st.lists(st.decimals(-(10**15), 10**15, places=2), min_size=1))
+def test_decimals_come_back_exactly(values: list[Decimal]) -> None:
+    series = pl.Series([f"{v:f}" for v in values])
+    assert schema.infer_type(series) == "decimal"
+    assert schema.convert(series, "decimal").to_list() == values
+
+
+@given(st.lists(st.dates(), min_size=1))
+def test_dates_come_back_exactly(values: list[dt.date]) -> None:
+    series = pl.Series([v.isoformat() for v in values])
+    assert schema.infer_type(series) == "date"
+    assert schema.convert(series, "date").to_list() == values
+
+
+def few(*values: object) -> list[object]:
+    return [values[i % len(values)] for i in range(100)]
+
+
+UNIQUE = [f"u{i}" for i in range(100)]
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "role", "why"),
+    [
+        ("name", few("a", "b"), "identifier", 'the name has "name"; 2 distinct in 100 rows'),
+        ("patientId", few(1, 2), "identifier", 'has "id"'),
+        ("E-Mail", UNIQUE, "identifier", 'has "mail"'),
+        ("ref", UNIQUE, "identifier", "(nearly) every row has its own value; 100 distinct"),
+        ("ref", [*UNIQUE[:97], None, None, "u1"], "identifier", "97 distinct in 100 rows"),
+        ("serial", list(range(100)), "identifier", "every row has its own"),
+        ("weight", [i / 7 for i in range(100)], "quasi", "nothing tells its role"),
+        ("age", list(range(100)), "quasi", 'the name has "age"; 100 distinct in 100 rows'),
+        ("ZIPCode", few("01", "02"), "quasi", 'has "zip"'),
+        ("place-of-birth", few("a", "b"), "quasi", 'has "birth"'),
+        ("city_name", few("a", "b"), "quasi", 'has "city"'),
+        ("tax_id", UNIQUE, "identifier", 'has "id"'),
+        ("disease_name", few("a", "b"), "sensitive", 'has "disease"'),
+        ("monthlySalary2", list(range(100)), "sensitive", 'has "salary"'),
+        ("hiv", few(True), "sensitive", 'has "hiv"'),
+        ("colour", few("a"), "insensitive", "the same in every row; 1 distinct"),
+        ("colour", few(None, None), "insensitive", "the same in every row; 0 distinct"),
+        ("colour", few("a", None), "quasi", "nothing tells its role"),
+        ("colour", few("a", "b"), "quasi", "nothing tells its role, so the cautious one"),
+        ("agenda", few("a", "b"), "quasi", "nothing tells its role"),
+        ("p", few([0.5, 0.5], [1.0, 0.0]), "quasi", "nothing tells"),
+        ("s", few({"a": 1}, {"a": 2}), "quasi", "nothing tells"),
+    ],
+)
+def test_roles_come_with_a_reason(column: str, values: list, role: str, why: str) -> None:
+    (guess,) = schema.guess(pl.DataFrame({column: values}))
+    assert guess.role == role
+    assert why in guess.why
+    assert guess.column == column
+    assert guess.missing == values.count(None)
+
+
+def test_a_single_row_is_not_taken_for_harmless() -> None:
+    assert [g.role for g in schema.guess(pl.DataFrame({"a": [1], "b": ["x"]}))] == ["quasi"] * 2
+
+
+def test_names_that_look_like_patterns_are_names() -> None:
+    frame = pl.DataFrame({"^a.*$": ["1", "2"], "ab": ["x", "y"]})
+    assert [(g.column, g.type) for g in schema.guess(frame)] == [
+        ("^a.*$", "integer"),
+        ("ab", "text"),
+    ]
+
+
+def test_roles_that_fit_pass() -> None:
+    schema.check_roles(["a", "b"], {"quasi": ["a"], "sensitive": ["b"], "identifier": []})
+
+
+@pytest.mark.parametrize(
+    ("roles", "what", "hint"),
+    [
+        ({"quasi": ["age"]}, "column 'salary' has no role", "list it under"),
+        ({"quasi": ["age", "salary", "zip"]}, "the table has no column 'zip'", "remove it"),
+        ({"quasi": ["age", "sallary"]}, "the table has no column 'sallary'", "mean 'salary'?"),
+        (
+            {"quasi": ["age"], "sensitive": ["salary", "age"]},
+            "column 'age' is listed as quasi and as sensitive",
+            "keep one",
+        ),
+        ({"quasi": ["age", "age"]}, "column 'age' is listed as quasi and as quasi", "keep one"),
+        ({"qi": ["age"]}, "there is no role 'qi'", "identifier, quasi"),
+        ({"quasi": "age"}, "role 'quasi' is not a list", '["age"]'),
+    ],
+)
+def test_every_column_has_exactly_one_role(roles: dict, what: str, hint: str) -> None:
+    with pytest.raises(PolicyError) as caught:
+        schema.check_roles(["age", "salary"], roles)
+    assert caught.value.what == what
+    assert hint in str(caught.value.hint)
+
+
+@pytest.fixture
+def people() -> pl.DataFrame:
+    return pl.DataFrame(
+        {
+            "name": UNIQUE,
+            "age": few(*(str(i) for i in range(20, 60))),
+            "disease": few(HIDDEN, "flu", None),
+            "salary": [str(1000 + i) for i in range(100)],
+            "colour": few("red"),
+        }
+    )
+
+
+def test_the_policy_says_what_was_guessed(people: pl.DataFrame) -> None:
+    guesses = schema.guess(people)
+    text = schema.policy_text(guesses, "people.csv")
+    policy = tomllib.loads(text)
+    assert policy == {
+        "version": 1,
+        "roles": {
+            "identifier": ["name"],
+            "quasi": ["age"],
+            "sensitive": ["disease", "salary"],
+            "insensitive": ["colour"],
+        },
+        "types": {g.column: g.type for g in guesses},
+        "principle": [
+            {"name": "k-anonymity", "k": 5},
+            {"name": "distinct-l", "on": "disease", "l": 2},
+            {"name": "distinct-l", "on": "salary", "l": 3},
+        ],
+    }
+    schema.check_roles(people.columns, policy["roles"])
+    assert '"disease",  # category, 33 missing: the name has "disease"; 2 distinct' in text
+    assert "wideberth advise" in text
+    assert "WARNING" not in text
+    assert HIDDEN not in text
+    assert "red" not in text
+
+
+def test_the_commented_principle_is_valid_once_uncommented(people: pl.DataFrame) -> None:
+    text = schema.policy_text(schema.guess(people), "people.csv")
+    start = text.index("# [[principle]]")
+    opened = text[:start] + text[start:].replace("# ", "")
+    assert tomllib.loads(opened)["principle"][-1] == {
+        "name": "epsilon-m",
+        "on": "salary",
+        "epsilon": "10%",
+        "m": 3,
+    }
+
+
+def test_a_policy_without_sensitive_columns_warns() -> None:
+    text = schema.policy_text(schema.guess(pl.DataFrame({"age": [1, 2]})), "t.csv")
+    assert "# WARNING: no column looks sensitive" in text
+    assert tomllib.loads(text)["principle"] == [{"name": "k-anonymity", "k": 5}]
+
+
+@pytest.mark.parametrize(("values", "l"), [([1, 2, 2], 2), ([1, 1, 1], None)])
+def test_no_more_diversity_is_asked_than_there_is(values: list[int], l: int | None) -> None:  # noqa: E741
+    text = schema.policy_text(schema.guess(pl.DataFrame({"salary": values})), "t.csv")
+    asked = [p["l"] for p in tomllib.loads(text)["principle"] if p["name"] == "distinct-l"]
+    assert asked == ([l] if l else [])
+    assert ("no grouping can hide it" in text) == (l is None)
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (None, None),
+        (ReadOptions(), None),
+        (ReadOptions(delimiter="\t"), {"delimiter": "\t"}),
+        (
+            ReadOptions(encoding="cp1252", missing=("-", 'a"b')),
+            {"encoding": "cp1252", "missing": ["-", 'a"b']},
+        ),
+        (ReadOptions(missing=()), {"missing": []}),
+    ],
+)
+def test_the_policy_keeps_how_the_table_was_read(
+    options: ReadOptions | None, expected: dict | None
+) -> None:
+    policy = tomllib.loads(schema.policy_text([], "t.csv", options))
+    assert policy.get("table") == expected
+
+
+NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
+
+
+@given(st.lists(NAMES, unique=True), NAMES, st.sampled_from(schema.ROLES))
+def test_any_names_make_valid_toml(columns: list[str], table: str, role: str) -> None:
+    guesses = [schema.Guess(c, "float", role, 9, 0, "because") for c in columns]
+    policy = tomllib.loads(schema.policy_text(guesses, table))
+    assert policy["roles"][role] == columns
+    assert list(policy["types"]) == columns
+    if role == "sensitive":
+        assert [p["on"] for p in policy["principle"][1:]] == columns
