@@ -4,9 +4,8 @@ Inside wideberth a table is a polars ``DataFrame`` in which null means missing. 
 arrives as text, all of it: what a column *is* gets decided in :mod:`wideberth.schema`, where
 "01234" can stay a postcode. Rows are counted from 1, the header not included.
 
-What cannot be read is a ``TableError``, what cannot be written an ``OutputError``. They name
-files, columns and rows, never what a cell holds; the parsers' own errors quote cells, so they
-are replaced (``from None``), not passed on.
+What cannot be read is a ``TableError``, what cannot be written an ``OutputError``. They never
+quote a cell, as the parsers' own errors do, which are therefore replaced (``from None``).
 """
 
 from __future__ import annotations
@@ -139,7 +138,7 @@ def write_text(text: str, path: str | Path, *, force: bool = False) -> None:
 def check_target(path: str | Path, *, force: bool = False) -> None:
     """Raise now the :class:`OutputError` that writing would raise later, after the work."""
     path = Path(path)
-    if path.exists() and not path.is_file():  # renaming over a device would remove it
+    if path.exists() and not path.is_file():  # renaming onto a device would remove it
         what = "a directory" if path.is_dir() else "not a regular file"
         raise OutputError(f"{path} is {what}", hint="name a file")
     if path.exists() and not force:
@@ -155,8 +154,7 @@ def adopt(frame: object) -> tuple[pl.DataFrame, Back]:
     ----------
     frame : object
         A pandas, polars (eager or lazy) or pyarrow table, or another that narwhals knows.
-        An index is ignored. NaN is a missing value in pandas, which has no other for plain
-        numbers, and stays NaN elsewhere.
+        An index is ignored. NaN means missing in pandas, and stays NaN elsewhere.
 
     Returns
     -------
@@ -227,8 +225,8 @@ def _check_names(names: Sequence[object], where: str) -> None:
 def _format(path: Path, error: type[TableError | OutputError]) -> tuple[str, str]:
     suffix = "".join(path.suffixes[-2:] if path.suffix.lower() == ".gz" else [path.suffix]).lower()
     if suffix not in _FORMATS:
-        what = f"{path.name} has the unknown suffix {suffix!r}"
-        raise error(what, hint=f"use {', '.join(_FORMATS)}")
+        hint = f"use {', '.join(_FORMATS)}"
+        raise error(f"{path.name} has the unknown suffix {suffix!r}", hint=hint)
     return suffix, _FORMATS[suffix]
 
 
@@ -383,10 +381,9 @@ def _arrow(path: Path, dialect: _Dialect, note: Callable[[Any], str] | None = No
 
 def _unclosed(path: Path, table: pa.Table) -> bool:
     # pyarrow takes all that follows an open quote for the last cell, without a word.
-    if not {"\n", "\r"} & set(table.columns[-1][-1].as_py()):
-        return False
+    multiline = not {"\n", "\r"}.isdisjoint(table.columns[-1][-1].as_py())
     with _open(path) as file:
-        return not file.read().rstrip(b"\r\n\0").endswith(b'"')
+        return multiline and not file.read().rstrip(b"\r\n\0").endswith(b'"')
 
 
 def _undecodable_line(path: Path, encoding: str) -> int | None:
