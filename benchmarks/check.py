@@ -1,4 +1,4 @@
-"""How fast is `check`, and how much memory does it take?
+"""The speed of `check`, and the memory it takes.
 
 Run by ``make bench``. Every time is the median of several runs, interleaved with those of the
 reference, for the machine may be busy with something else. The table is sal_like_500k.parquet from

@@ -18,7 +18,7 @@ __version__ = "0.1.0"
 
 # Names are imported when first used, so that `wideberth --help` need not wait for polars.
 _HOME = {
-    "wideberth.check": ["CheckResult", "check"],
+    "wideberth.checking": ["CheckResult", "check"],
     "wideberth.policy": ["Policy"],
     "wideberth.hierarchy": ["Hierarchy"],
     "wideberth.principles": [
@@ -58,7 +58,7 @@ _WHERE = {name: module for module, names in _HOME.items() for name in names}
 __all__ = ["__version__", *sorted(_WHERE)]
 
 if TYPE_CHECKING:
-    from wideberth.check import CheckResult, check
+    from wideberth.checking import CheckResult, check
     from wideberth.errors import (
         HierarchyError,
         InfeasibleError,

@@ -314,7 +314,7 @@ def census(rows: int = 10_000, seed: int = 2008) -> pl.DataFrame:
     level = _education(age, rng)
     return pl.DataFrame(
         {
-            "id": _names(rng.permutation(rows)),
+            "id": _names(rows, rng),
             "age": age,
             "zip": _mostly(_zips(rows, rng), 0.01, rng),
             "sex": rng.choice(["F", "M"], rows, p=[0.51, 0.49]),
@@ -350,10 +350,10 @@ def _zips(rows: int, rng: np.random.Generator) -> _Texts:
 def _diseases(age: _Ints, rng: np.random.Generator) -> _Texts:
     """Draw diseases by age: infections at any, tumours and ulcers rather late."""
     leaves = np.array(wang2013_figure1().leaves)
-    young = np.array([0.44, 0.06, 0.14, 0.01, 0.01, 0.05, 0.14, 0.15]).cumsum()
-    old = np.array([0.24, 0.12, 0.14, 0.15, 0.03, 0.11, 0.09, 0.12]).cumsum()
+    young = np.array([0.34, 0.04, 0.09, 0.02, 0.01, 0.07, 0.20, 0.23]).cumsum()
+    old = np.array([0.20, 0.10, 0.12, 0.18, 0.04, 0.12, 0.10, 0.14]).cumsum()
     late = ((age - 17) / 74)[:, None]
-    drawn = rng.random((len(age), 1)) * (young[-1] * (1 - late) + old[-1] * late)
+    drawn = rng.random((len(age), 1))
     chosen: _Texts = leaves[(drawn >= young[:-1] * (1 - late) + old[:-1] * late).sum(axis=1)]
     return chosen
 
@@ -367,16 +367,14 @@ def _salaries(age: _Ints, level: _Ints, rng: np.random.Generator) -> _Ints:
     return np.maximum(np.rint(exact / unit).astype(np.int64), 1) * unit
 
 
-def _names(numbers: _Ints) -> pl.Series:
-    """Spell each number in syllables: different numbers make different names."""
-    length = 3
-    while len(_SYLLABLES) ** length < len(numbers):
+def _names(rows: int, rng: np.random.Generator) -> pl.Series:
+    """Spell different numbers in syllables, which makes different names."""
+    base, length = len(_SYLLABLES), 3
+    while base**length < 8 * rows:
         length += 1
-    digits = [_SYLLABLES[numbers // len(_SYLLABLES) ** i % len(_SYLLABLES)] for i in range(length)]
-    spelled = digits[0]
-    for syllable in digits[1:]:
-        spelled = np.char.add(spelled, syllable)
-    return pl.Series(spelled).str.to_titlecase()
+    numbers = rng.choice(base**length, rows, replace=False)
+    syllables = (pl.Series(str(i), _SYLLABLES[numbers // base**i % base]) for i in range(length))
+    return pl.select(pl.concat_str(*syllables)).to_series().str.to_titlecase()
 
 
 def _mostly(texts: _Texts, missing: float, rng: np.random.Generator) -> pl.Series:

@@ -125,12 +125,13 @@ def encode(series: pl.Series) -> Column:
     >>> column.codes, column.domain.texts, column.domain.missing
     (array([1, 2, 0, 1], dtype=int32), ['1000', '1020'], 2)
     """
-    dtype = series.dtype
+    dtype, name = series.dtype, series.name
     if dtype in (pl.List, pl.Array):
         return _vector(series)
     numbers: Numbers | None = None
     if dtype.is_float():
         _refuse_not_finite(series)
+    series = series.alias("")  # polars may take a name such as ^a.*$ for a pattern
     if dtype.is_integer() or dtype.is_temporal():
         codes, values = _encode_integers(series)
     elif dtype.is_float():
@@ -145,7 +146,7 @@ def encode(series: pl.Series) -> Column:
     elif dtype == pl.Datetime:
         microseconds = values.dt.timestamp("us").to_numpy()
         numbers = Numbers(microseconds, _MICROSECONDS_PER_DAY)
-    return _column(series.name, codes, values, numbers)
+    return _column(name, codes, values, numbers)
 
 
 def join(name: str, columns: Sequence[Column]) -> Column:
@@ -178,7 +179,7 @@ def join(name: str, columns: Sequence[Column]) -> Column:
     )
 
 
-def compress(key: Ints, size: int) -> tuple[Ints, Codes]:
+def compress(key: Ints | Codes, size: int) -> tuple[Ints, Codes]:
     """Return the distinct keys in order, and each row's position among them.
 
     ``size`` bounds the keys; a small one is counted into a table, a large one sorted.
@@ -190,7 +191,7 @@ def compress(key: Ints, size: int) -> tuple[Ints, Codes]:
         position -= 1
         return np.flatnonzero(occurs), position[key]
     present, inverse = np.unique(key, return_inverse=True)
-    return present, inverse.astype(np.int32)
+    return present.astype(np.int64), inverse.astype(np.int32)
 
 
 def _column(name: str, codes: Codes, values: pl.Series, numbers: Numbers | None) -> Column:
@@ -213,10 +214,12 @@ def _encode_integers(series: pl.Series) -> tuple[Codes, pl.Series]:
     low, high = physical.min(), physical.max()
     if not isinstance(low, int) or not isinstance(high, int):
         return np.full(len(series), -1, dtype=np.int32), series.head(0)
-    if high - low > 4 * len(series) + 1024:
+    if high - low > 4 * len(series) + 1024 or max(high, -low) >= 2**62:
         return _encode_by_search(series)
     absent = series.is_null().to_numpy() if series.has_nulls() else None
-    offset = physical.fill_null(low).to_numpy().astype(np.int64) - low
+    filled = physical.to_numpy() if absent is None else physical.fill_null(low).to_numpy()
+    offset = np.empty(len(filled), dtype=np.int32)
+    np.subtract(filled, low, out=offset, dtype=np.int64, casting="unsafe")
     if absent is not None:
         present, _ = compress(offset[~absent], high - low + 1)
         position = np.zeros(high - low + 1, dtype=np.int32)
@@ -224,7 +227,7 @@ def _encode_integers(series: pl.Series) -> tuple[Codes, pl.Series]:
         codes = np.where(absent, np.int32(-1), position[offset])
     else:
         present, codes = compress(offset, high - low + 1)
-    values = pl.Series(series.name, present + low).cast(physical.dtype).cast(series.dtype)
+    values = pl.Series(present + low).cast(physical.dtype).cast(series.dtype)
     return codes, values
 
 
@@ -254,10 +257,12 @@ def _encode_by_name(series: pl.Series) -> tuple[Codes, pl.Series]:
 
 def _vector(series: pl.Series) -> Column:
     """Encode a list column as its components taken together."""
-    lists = series.cast(pl.List(series.dtype.inner)) if series.dtype == pl.Array else series  # type: ignore[attr-defined]
-    lengths = lists.list.len().drop_nulls()
-    width = int(lengths[0]) if len(lengths) else 0
-    odd = (lists.list.len() != width).fill_null(False)
+    lists = series.alias("")
+    if isinstance(lists.dtype, pl.Array):
+        lists = lists.arr.to_list()
+    lengths = lists.list.len()
+    width = int(lengths.drop_nulls().head(1).sum())
+    odd = (lengths != width).fill_null(False)
     if odd.any():
         row = int(odd.arg_true()[0]) + 1
         raise TableError(f"column '{series.name}', row {row}: not as long as the first list")
@@ -266,10 +271,10 @@ def _vector(series: pl.Series) -> Column:
 
 
 def _refuse_not_finite(series: pl.Series) -> None:
-    bad = series.is_null() | series.is_finite()
-    if not bad.all():
-        row = int((~bad).arg_true()[0])
-        kind = "NaN" if series.is_nan()[row] else "an infinite number"
+    fine = series.alias("").is_finite().fill_null(True)
+    if not fine.all():
+        row = int((~fine).arg_true()[0])
+        kind = "NaN" if np.isnan(series[row]) else "an infinite number"
         raise TableError(
             f"column '{series.name}', row {row + 1}: {kind} is neither a value nor missing",
             hint="replace it by a number, or leave the cell empty (missing)",

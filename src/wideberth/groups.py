@@ -6,9 +6,10 @@ never touches a row again.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -26,8 +27,11 @@ class Partition:
     count: int
 
     @classmethod
-    def by_equality(cls, columns: Sequence[Column], rows: int) -> Partition:
-        """Group the rows that agree on every column. Labels follow the columns' value order."""
+    def by_equality(cls, columns: Iterable[Column], rows: int) -> Partition:
+        """Group the rows that agree on every column. Labels follow the columns' value order.
+
+        Columns may come one at a time, so that no more than one need be held.
+        """
         labels = np.zeros(rows, dtype=np.int32)
         count = 1
         for column in columns:
@@ -45,21 +49,27 @@ class Partition:
         first[self.labels[::-1]] = np.arange(len(self.labels))[::-1]
         return first
 
+    def sizes(self) -> Groups:
+        """Count the rows of each group, as the histograms of a column with a single value."""
+        return Groups(
+            start=np.arange(self.count + 1),
+            codes=np.zeros(self.count, dtype=np.int64),
+            counts=np.bincount(self.labels, minlength=self.count),
+            width=1,
+        )
+
     def histograms(self, column: Column) -> Groups:
         """Count the codes of a column in each group."""
         width = column.domain.size
-        key = self.labels.astype(np.int64)
+        # Sorting small integers is cheaper than counting into a table of all cells.
+        kind = np.int32 if self.count * width < 2**31 else np.int64
+        key: Whole = self.labels.astype(kind)
         key *= width
         key += column.codes
-        if self.count * width <= 4 * len(key) + 1024:
-            table = np.bincount(key, minlength=self.count * width)
-            cells = np.flatnonzero(table)
-            counts = table[cells]
-        else:
-            key.sort()
-            edges = np.flatnonzero(np.diff(key, prepend=-1))
-            cells = key[edges]
-            counts = np.diff(edges, append=len(key))
+        key.sort()
+        edges = np.flatnonzero(np.concatenate(([True], key[1:] != key[:-1])))
+        cells = key[edges].astype(np.int64)
+        counts = np.diff(edges, append=len(key))
         owner, codes = np.divmod(cells, width)
         start = np.searchsorted(owner, np.arange(self.count + 1))
         return Groups(start=start, codes=codes, counts=counts, width=width)
@@ -111,6 +121,24 @@ class Groups:
         """Return the number of groups."""
         return len(self.start) - 1
 
+    def blocks(self, entries: int = 1 << 15) -> Iterator[Groups]:
+        """Go through the groups a block at a time: what is derived from one stays in the cache."""
+        edges = np.searchsorted(self.start, np.arange(0, len(self.codes), entries), side="left")
+        for begin, end in pairwise(dict.fromkeys([*edges.tolist(), len(self)])):
+            yield self[begin:end]
+
+    def __getitem__(self, groups: slice) -> Groups:
+        """Return a run of groups."""
+        begin, end, _ = groups.indices(len(self))
+        entries = slice(self.start[begin], self.start[end])
+        return Groups(
+            start=self.start[begin : end + 1] - self.start[begin],
+            codes=self.codes[entries],
+            counts=self.counts[entries],
+            width=self.width,
+            population=None if self.population is None else self.population[begin:end],
+        )
+
     @cached_property
     def running(self) -> Ints:
         """The running sum of all counts: entries a to b hold ``running[b] - running[a]``."""
@@ -158,6 +186,11 @@ class Groups:
         """Take the smallest entry of each group."""
         return np.minimum.reduceat(entries, self.start[:-1])
 
+    @cached_property
+    def place(self) -> Ints:
+        """One ascending number for each entry: its group, then its code."""
+        return self.owner * self.width + self.codes
+
     def within(self, first: Ints, last: Ints) -> Ints:
         """Count, for each entry, the rows of its group whose code lies in a range.
 
@@ -166,27 +199,16 @@ class Groups:
         first, last : array of int
             The range of each entry, both ends included.
         """
-        base = self.owner * self.width
-        place = base + self.codes
-        begin = np.searchsorted(place, base + first, side="left")
-        end = np.searchsorted(place, base + last, side="right")
+        base = self.place - self.codes
+        begin = np.searchsorted(self.place, base + first, side="left")
+        end = np.searchsorted(self.place, base + last, side="right")
         return self.running[end] - self.running[begin]
 
     def lookup(self, owner: Ints, codes: Ints | int) -> Ints:
         """Return how many rows of the given groups hold the given codes."""
-        place = self.owner * self.width + self.codes
         wanted = owner * self.width + codes
-        at = np.minimum(np.searchsorted(place, wanted), len(place) - 1)
-        return np.where(place[at] == wanted, self.counts[at], 0)
-
-    def select(self, kept: npt.NDArray[np.bool_]) -> Groups:
-        """Keep some entries. Every group must keep at least one."""
-        return Groups(
-            start=np.concatenate(([0], np.cumsum(self.sum(kept.astype(np.int64))))),
-            codes=self.codes[kept],
-            counts=self.counts[kept],
-            width=self.width,
-        )
+        at = np.minimum(np.searchsorted(self.place, wanted), len(self.place) - 1)
+        return np.where(self.place[at] == wanted, self.counts[at], 0)
 
     def rows(self, group: int | np.integer[Any]) -> Ints:
         """Return the codes of one group's rows, ascending."""

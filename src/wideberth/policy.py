@@ -69,7 +69,7 @@ class Policy:
         """Read a policy file."""
         path = Path(path)
         try:
-            text = path.read_text(encoding="utf-8")
+            text = path.read_text(encoding="utf-8-sig")
         except FileNotFoundError:
             raise PolicyError(
                 f"there is no policy {path}", hint="wideberth init TABLE -o policy.toml"

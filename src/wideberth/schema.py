@@ -31,6 +31,7 @@ _DATES = {
     "%d.%m.%Y": r"^[0-9]{2}\.[0-9]{2}\.[0-9]{4}$",
 }
 _BOOLEANS = {"true": True, "yes": True, "false": False, "no": False}
+_FIT_INT64 = {pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32}
 _DIGITS = 18  # so many always fit into 64 bits
 _NEARLY = 0.95  # share of distinct values that makes a column as good as unique
 _ENOUGH = 20  # rows below which being unique means little
@@ -124,7 +125,7 @@ def convert(series: pl.Series, type_: str) -> pl.Series:
     Returns
     -------
     polars.Series
-        ``Int64``, ``Float64``, ``Decimal``, ``Date`` (a ``Datetime`` stays one), ``Boolean``,
+        an integer type, ``Float64``, ``Decimal``, ``Date`` (a ``Datetime`` stays one), ``Boolean``,
         ``List(Float64)``, or ``String`` for text and category; missing stays missing.
         The first value that does not fit is a ``TableError`` with its row.
 
@@ -147,8 +148,10 @@ def convert(series: pl.Series, type_: str) -> pl.Series:
         return series.cast(pl.String)
     if type_ == "float" and dtype.is_numeric():
         return series.cast(pl.Float64)
-    if (type_ == "decimal" and dtype.is_decimal()) or (
-        type_ == "date" and dtype in (pl.Date, pl.Datetime)
+    if (
+        (type_ == "integer" and dtype in _FIT_INT64)
+        or (type_ == "decimal" and dtype.is_decimal())
+        or (type_ == "date" and dtype in (pl.Date, pl.Datetime))
     ):
         return series
     plain = _unnamed(series)

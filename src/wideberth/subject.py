@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
@@ -75,9 +74,8 @@ class Subject:
         """The groups: rows with equal quasi-identifiers, or with equal group ids."""
         if self.group is not None:
             return Partition.by_equality([encode(self.frame[self.group])], self.frame.height)
-        return Partition.by_equality(
-            [_encode_quasi(self.frame[column]) for column in self.quasi], self.frame.height
-        )
+        encoded = (_encode_quasi(self.frame[column]) for column in self.quasi)
+        return Partition.by_equality(encoded, self.frame.height)
 
     def attribute(self, principle: Principle) -> tuple[str, ...]:
         """Return the sensitive columns that a principle guards."""
@@ -103,28 +101,25 @@ class Subject:
             )
         return tuple(self.sensitive)
 
-    def column(self, on: tuple[str, ...], principle: Principle) -> Column:
-        """Return a sensitive attribute encoded; several columns are joined."""
+    def domain(self, on: tuple[str, ...], principle: Principle) -> Domain:
+        """Return the domain of a sensitive attribute; several columns are taken together."""
+        if not on:
+            return Domain(name="rows", histogram=np.array([self.frame.height]))
         numeric = principle.needs == "numbers"
         if on not in self._columns:
             parts = [self._single(name, numeric) for name in on]
             self._columns[on] = parts[0] if len(parts) == 1 else join("+".join(on), parts)
         elif numeric and len(on) == 1 and self._columns[on].domain.numbers is None:
             self._single(on[0], numeric)  # says in which row there is no number
-        return self._columns[on]
+        return self._columns[on].domain
 
-    def groups(self, on: tuple[str, ...], column: Column) -> Groups:
-        """Return the histograms of a sensitive attribute."""
+    def groups(self, on: tuple[str, ...]) -> Groups:
+        """Return the histograms of a sensitive attribute; of none, the sizes alone."""
         if on not in self._groups:
-            self._groups[on] = self.partition.histograms(column)
+            self._groups[on] = (
+                self.partition.histograms(self._columns[on]) if on else self.partition.sizes()
+            )
         return self._groups[on]
-
-    @cached_property
-    def sizes(self) -> Column:
-        """A column of which all values are equal: for principles about sizes alone."""
-        rows = self.frame.height
-        domain = Domain(name="rows", histogram=np.array([rows]))
-        return Column(np.zeros(rows, dtype=np.int32), domain)
 
     def _single(self, name: str, numeric: bool) -> Column:
         series = self.frame[name]
@@ -166,8 +161,7 @@ def _encode_quasi(series: pl.Series) -> Column:
             f"quasi-identifier '{series.name}' is missing in every row",
             hint="leave it out, or look at what counts as missing",
         )
-    # Only equality matters for groups; let go of the rest.
-    return Column(column.codes, replace(column.domain, values=None, numbers=None))
+    return column
 
 
 def require_column(frame: pl.DataFrame, column: str, where: str = "the table") -> None:

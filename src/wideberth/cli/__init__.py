@@ -9,6 +9,7 @@ import os
 import sys
 import traceback
 import warnings
+from io import TextIOWrapper
 from typing import Any, NoReturn
 
 import click
@@ -45,6 +46,9 @@ for command in (check, demo, hierarchy, init, principles):
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line and exit; a user's mistake is one message, never a traceback."""
     warnings.showwarning = _note
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a "✓" that cannot be shown is no error
     try:
         result = wideberth.main(args=arguments, prog_name="wideberth", standalone_mode=False)
         sys.stdout.flush()
@@ -61,13 +65,15 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         # Whoever read our output has gone; let the interpreter's last flush go nowhere.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
-    except Exception as error:
+    except SystemExit:
+        raise
+    except BaseException as error:  # polars' own panics are not even an Exception
         _say(_internal(error))
         sys.exit(1)
     sys.exit(result if isinstance(result, int) else 0)
 
 
-def _internal(error: Exception) -> str:
+def _internal(error: BaseException) -> str:
     """Describe a bug without the values that it may mention."""
     if os.environ.get("WIDEBERTH_TRACEBACK"):
         return traceback.format_exc()

@@ -19,8 +19,9 @@ from wideberth.cli.options import (
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+    from rich.text import Text
 
-    from wideberth.check import CheckResult, PrincipleReport
+    from wideberth.checking import CheckResult, PrincipleReport
 
 NOT_SATISFIED = 3
 
@@ -93,17 +94,17 @@ def check(
     kinds = assignments(types, "--type")
     with console(stderr=True).status("reading and checking …"):
         from wideberth import tables
-        from wideberth.check import check as run
+        from wideberth.checking import check as run
         from wideberth.policy import Policy
         from wideberth.principles import parse
 
         wanted = [parse(text) for text in principles]
-        options = read_options(delimiter, encoding, missing)
         plan = None if policy is None else Policy.load(policy)
-        if plan is not None and options is not None:
-            plan = replace(plan, options=options)
-        frame = tables.read(table, plan.options if plan else options)
-        people = population if population is None else tables.read(population, options)
+        options = read_options(delimiter, encoding, missing, plan.options if plan else None)
+        if plan is not None:
+            plan = replace(plan, options=options)  # for the policy's own population
+        frame = tables.read(table, options)
+        people = None if population is None else tables.read(population, options)
         result = run(
             frame,
             quasi=listed(qi),
@@ -190,8 +191,10 @@ def _number(value: float) -> str:
     return f"{value:,.0f}" if value == int(value) else f"{value:,.4g}"
 
 
-def _mark(satisfied: bool) -> str:
-    return "[green]✓[/green]" if satisfied else "[red]✗[/red]"
+def _mark(satisfied: bool) -> Text:
+    from rich.text import Text
+
+    return Text("✓", style="green") if satisfied else Text("✗", style="red")
 
 
 def _many(count: int, noun: str) -> str:

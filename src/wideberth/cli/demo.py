@@ -16,7 +16,13 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--rows", type=click.IntRange(100), default=10_000, show_default=True)
+@click.option(
+    "--rows",
+    type=click.IntRange(100),
+    default=10_000,
+    show_default=True,
+    help="How many people to make up.",
+)
 @click.option("-o", "--output", metavar="DIR", help="Keep the demo's files there.")
 @click.option("--force", is_flag=True, help="Overwrite files of an earlier demo.")
 def demo(rows: int, output: str | None, force: bool) -> int:
@@ -26,21 +32,19 @@ def demo(rows: int, output: str | None, force: bool) -> int:
     wideberth demo -o demo      keeps the tables and the policy to play with
     """
     from wideberth import datasets, schema, tables
-    from wideberth.check import check
+    from wideberth.checking import check
 
     out = console()
 
     def told(text: str) -> None:
-        out.print(f"\n{text}\n", markup=False, style="bold")
+        out.print(f"\n{text}\n", style="bold")
 
     told("1. Four salaries, all different, and yet three of them are 'about 1000' (Li et al. 2008)")
-    salaries = datasets.salaries_generalized()
-    quasi = ["Age", "Zip"]
     for part in render(
         check(
-            salaries,
-            quasi=quasi,
-            sensitive="Salary",
+            datasets.li2008_table1b(),
+            quasi=["age", "zip"],
+            sensitive="salary",
             principles=["k-anonymity:k=2", "distinct-l:l=2", "epsilon-m:epsilon=100,m=2"],
         ),
         "Table 1b",
@@ -50,7 +54,7 @@ def demo(rows: int, output: str | None, force: bool) -> int:
     told(f"2. A census of {rows:,} made-up people: what init guesses about it")
     with TemporaryDirectory() as temporary:
         folder = Path(output or temporary)
-        folder.mkdir(parents=True, exist_ok=True)
+        _make(folder, force)
         people = datasets.census(rows)
         tables.write(people, folder / "census.csv", force=force)
         frame = tables.read(folder / "census.csv")
@@ -88,6 +92,20 @@ def demo(rows: int, output: str | None, force: bool) -> int:
             " --sensitive salary --principle epsilon-m:epsilon=2000,m=2"
         )
     return 0
+
+
+def _make(folder: Path, force: bool) -> None:
+    """Make the folder, and refuse it before the work if it holds an earlier demo."""
+    from wideberth.errors import OutputError
+    from wideberth.tables import check_target
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        what = f"{folder} cannot be made: {error.strerror}"
+        raise OutputError(what, hint="name a new directory") from None
+    for name in ("census.csv", "policy.toml", "generalized.csv"):
+        check_target(folder / name, force=force)
 
 
 def _generalized(people: pl.DataFrame) -> pl.DataFrame:

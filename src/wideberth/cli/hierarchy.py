@@ -26,6 +26,11 @@ def hierarchy() -> None:
 
     A hierarchy file has one row a leaf (value;level1;level2;…;*), or with --parents one row a
     node (child;parent).
+
+    \b
+    wideberth hierarchy build --table people.csv --column age --interval 5,10,20 -o age.csv
+    wideberth hierarchy show age.csv
+    wideberth hierarchy validate age.csv --table people.csv --column age
     """
 
 
@@ -51,15 +56,15 @@ def show(file: str, parents: bool, limit: int, form: str) -> int:
         return 0
     out = console()
     shape = "all at equal depth" if facts["balanced"] else "at unequal depth"
-    out.print(f"{file}: {facts['leaves']:,} leaves {shape}, {facts['levels']} levels", markup=False)
+    out.print(f"{file}: {facts['leaves']:,} leaves {shape}, {facts['levels']} levels")
     per_level = " → ".join(f"{many:,}" for many in facts["nodes_per_level"])
-    out.print(f"distinct values per level: {per_level}\n", markup=False)
+    out.print(f"distinct values per level: {per_level}\n")
     drawn = outline(tree, limit)
     for depth, label, leaves in drawn:
         under = f"  ({leaves:,})" if leaves > 1 else ""
-        out.print(f"{'  ' * depth}{label}{under}", markup=False)
+        out.print(f"{'  ' * depth}{label}{under}")
     if len(drawn) < facts["nodes"]:
-        out.print(f"… and {facts['nodes'] - len(drawn):,} more nodes (--limit)", markup=False)
+        out.print(f"… and {facts['nodes'] - len(drawn):,} more nodes (--limit)")
     return 0
 
 

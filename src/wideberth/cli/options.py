@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -48,15 +50,18 @@ def format_option(*choices: str) -> Callable[[F], F]:
 
 
 def read_options(
-    delimiter: str | None, encoding: str | None, missing: str | None
-) -> ReadOptions | None:
-    """Return what was said about reading CSV, None if nothing was."""
+    delimiter: str | None,
+    encoding: str | None,
+    missing: str | None,
+    usual: ReadOptions | None = None,
+) -> ReadOptions:
+    """Return what was said about reading CSV; the rest is as usual."""
     from wideberth.tables import ReadOptions
 
-    if delimiter is None and encoding is None and missing is None:
-        return None
-    tokens = {} if missing is None else {"missing": tuple(missing.split(","))}
-    return ReadOptions(delimiter=delimiter, encoding=encoding, **tokens)
+    tokens = None if missing is None else tuple(missing.split(","))
+    said = {"delimiter": delimiter, "encoding": encoding, "missing": tokens}
+    given: dict[str, Any] = {key: value for key, value in said.items() if value is not None}
+    return replace(usual or ReadOptions(), **given)
 
 
 def listed(values: Sequence[str]) -> list[str]:
@@ -76,12 +81,13 @@ def assignments(values: Sequence[str], option: str) -> dict[str, str]:
 
 
 def echo_json(content: object) -> None:
-    """Write JSON to standard output."""
-    click.echo(json.dumps(content, indent=2, ensure_ascii=False))
+    """Write JSON to standard output, in ASCII where that cannot hold all letters."""
+    unicode = (sys.stdout.encoding or "").lower().startswith("utf")
+    click.echo(json.dumps(content, indent=2, ensure_ascii=not unicode))
 
 
 def console(*, stderr: bool = False) -> Console:
-    """Return where text for people goes."""
+    """Return where text for people goes: as it is, for "[a]" and ":x:" may be a table's values."""
     from rich.console import Console
 
-    return Console(stderr=stderr, highlight=False)
+    return Console(stderr=stderr, highlight=False, markup=False, emoji=False)

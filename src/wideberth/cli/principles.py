@@ -39,23 +39,20 @@ def principles(name: str | None, form: str) -> int:
     else:
         out = console()
         cls = chosen[0]
-        out.print(f"[bold]{cls.title}[/bold]  ({cls.name})\n")
-        out.print(f"{as_dict(cls)['definition']}\n", markup=False)
+        out.print(f"{cls.title}  ({cls.name})\n", style="bold")
+        out.print(f"{as_dict(cls)['definition']}\n")
         for heading, text in (
             ("protects against", cls.protects),
             ("does not protect against", cls.does_not_protect),
             ("union of groups", cls.monotonicity),
             ("reference", cls.reference),
         ):
-            out.print(f"[bold]{heading}[/bold]")
-            out.print(f"  {text}", markup=False)
-        out.print("[bold]parameters[/bold]")
+            out.print(heading, style="bold")
+            out.print(f"  {text}")
+        out.print("parameters", style="bold")
         for parameter in as_dict(cls)["parameters"]:
             usual = "" if parameter["required"] else f" (default {parameter['default']})"
-            out.print(
-                f"  {parameter['name']}: {parameter['doc']}; {parameter['range']}{usual}",
-                markup=False,
-            )
-        out.print("[bold]example[/bold]")
-        out.print(f"  --principle {as_dict(cls)['example']}", markup=False)
+            out.print(f"  {parameter['name']}: {parameter['doc']}; {parameter['range']}{usual}")
+        out.print("example", style="bold")
+        out.print(f"  --principle {as_dict(cls)['example']}")
     return 0

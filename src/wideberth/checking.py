@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ import polars as pl
 from wideberth import tables
 from wideberth.encode import encode
 from wideberth.errors import ParameterError
-from wideberth.exact import Bools, Floats
+from wideberth.exact import Bools, Floats, Ints
 from wideberth.groups import Groups, Partition
 from wideberth.policy import Policy
 from wideberth.principles import Principle, parse, plain
@@ -238,7 +238,7 @@ class _Verdict:
 
     principle: Principle
     on: str | None
-    groups: Groups
+    sizes: Ints
     satisfied: Bools
     achieved: dict[str, Floats]
     reason: Callable[[int], str]
@@ -257,13 +257,13 @@ class _Verdict:
             satisfied=not failing.any(),
             achieved={key: float(value) for key, value in weakest.items()},
             violating_groups=int(failing.sum()),
-            violating_rows=int(self.groups.sizes[failing].sum()),
+            violating_rows=int(self.sizes[failing].sum()),
             worst=[self._group(int(g)) for g in self._ranked(worst)],
         )
 
     def _ranked(self, many: int) -> Sequence[int]:
         """Rank the groups: violating ones first, then by what they achieve, then larger ones."""
-        keys: list[Any] = [-self.groups.sizes]
+        keys: list[Any] = [-self.sizes]
         parameters = self.principle.parameters()
         for key, figures in reversed(self.achieved.items()):
             keys.append(figures if parameters[key].stronger == "higher" else -figures)
@@ -274,7 +274,7 @@ class _Verdict:
     def _group(self, group: int) -> GroupReport:
         return GroupReport(
             values=self.values(group),
-            rows=int(self.groups.sizes[group]),
+            rows=int(self.sizes[group]),
             satisfied=bool(self.satisfied[group]),
             achieved={key: float(figures[group]) for key, figures in self.achieved.items()},
             reason=self.reason(group),
@@ -283,21 +283,22 @@ class _Verdict:
 
 def _judge(subject: Subject, principle: Principle, population: object) -> _Verdict:
     on = subject.attribute(principle)
-    column = subject.column(on, principle) if on else subject.sizes
-    rule = principle.bind(column.domain)
-
+    rule = principle.bind(subject.domain(on, principle))
     values: Callable[[int], dict[str, Any]] = subject.group_values
     if principle.needs == "population":
         groups, values = _with_population(subject, population)
     else:
-        groups = subject.groups(on, column)
+        groups = subject.groups(on)
+    answers = [(rule.satisfies(block), rule.achieved(block)) for block in groups.blocks()]
     return _Verdict(
         principle=principle,
         on="+".join(on) or None,
-        groups=groups,
-        satisfied=rule.satisfies(groups),
-        achieved=rule.achieved(groups),
-        reason=lambda group: rule.reason(groups, group),
+        sizes=groups.sizes,
+        satisfied=np.concatenate([satisfied for satisfied, _ in answers]),
+        achieved={
+            key: np.concatenate([achieved[key] for _, achieved in answers]) for key in answers[0][1]
+        },
+        reason=lambda group: rule.reason(groups[group : group + 1], 0),
         values=values,
     )
 
@@ -313,31 +314,26 @@ def _with_population(
     people, _ = tables.adopt(population)
     for column in subject.keys:
         require_column(people, column, "the population")
-    both = pl.concat(
-        [f.select(pl.col(c).cast(pl.String) for c in subject.keys) for f in (subject.frame, people)]
-    )
-    partition = Partition.by_equality([encode(both[c]) for c in subject.keys], both.height)
-    here, there = np.split(partition.labels, [subject.frame.height])
-    sizes = np.bincount(here, minlength=partition.count)
-    occupied = sizes > 0
-    groups = Groups(
-        start=np.concatenate(([0], np.cumsum(occupied))),
-        codes=np.zeros(int(occupied.sum()), dtype=np.int64),
-        counts=sizes[occupied],
-        width=1,
-        population=np.bincount(there, minlength=partition.count),
+    both = {
+        c: pl.concat([f[c].cast(pl.String) for f in (subject.frame, people)]) for c in subject.keys
+    }
+    rows = subject.frame.height
+    partition = Partition.by_equality(map(encode, both.values()), rows + people.height)
+    groups = replace(
+        Partition(partition.labels[:rows], partition.count).sizes(),
+        population=np.bincount(partition.labels[rows:], minlength=partition.count),
     )
     first = partition.first_rows()
-    return groups, lambda group: both.row(int(first[group]), named=True)
+    return groups, lambda group: {c: series[int(first[group])] for c, series in both.items()}
 
 
 def _group_table(subject: Subject, verdicts: Sequence[_Verdict]) -> pl.DataFrame:
     first = subject.partition.first_rows()
-    result = subject.frame.select(subject.keys)[first]
+    result = pl.DataFrame([subject.frame[column][first] for column in subject.keys])
     sizes = np.bincount(subject.partition.labels, minlength=subject.partition.count)
     result = result.with_columns(pl.Series("rows", sizes))
     for verdict in verdicts:
-        if len(verdict.groups) != subject.partition.count:
+        if len(verdict.sizes) != subject.partition.count:
             continue  # δ-presence judges groups that the table does not have
         name = str(verdict.principle)
         result = result.with_columns(
