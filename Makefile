@@ -13,7 +13,7 @@ $(READY): pyproject.toml constraints.txt
 	@touch $@
 
 demo: $(READY)
-	$(BIN)/wideberth demo
+	$(BIN)/wideberth demo -o out/demo --force
 
 test: lint
 	$(BIN)/python -m pytest

@@ -13,12 +13,12 @@ import polars as pl
 
 from wideberth import tables
 from wideberth.encode import encode
-from wideberth.errors import ParameterError
+from wideberth.errors import ParameterError, PolicyError
 from wideberth.exact import Bools, Floats, Ints
 from wideberth.groups import Groups, Partition
 from wideberth.policy import Policy
 from wideberth.principles import Principle, parse, plain
-from wideberth.schema import check_roles
+from wideberth.schema import TYPES, check_roles
 from wideberth.subject import Subject, require_column
 
 
@@ -197,33 +197,42 @@ def check(
     options = policy.options if policy else tables.ReadOptions()
     read = isinstance(table, str | Path)
     frame, back = tables.adopt(tables.read(table, options) if read else table)  # type: ignore[arg-type]
+    hierarchies, types = hierarchies or {}, types or {}
+    for column in [*hierarchies, *types]:
+        require_column(frame, column)
+    for kind in types.values():
+        if kind not in TYPES:
+            raise ParameterError(f"there is no type '{kind}'", hint=f"one of {', '.join(TYPES)}")
     if policy is not None:
         group = group or policy.group
-        quasi = quasi or policy.roles["quasi"]
-        sensitive = sensitive or policy.roles["sensitive"]
-        principles = principles or list(policy.principles)
-        hierarchies = {**policy.hierarchies, **(hierarchies or {})}
-        types = {**policy.types, **(types or {})}
-        if population is None and policy.population is not None:
-            population = policy.folder / policy.population
+        quasi = quasi or policy.roles.get("quasi")
+        sensitive = sensitive or policy.roles.get("sensitive")
+        hierarchies = {**policy.hierarchies, **hierarchies}
+        types = {**policy.types, **types}
+        population = policy.population if population is None else population
         _check_policy(frame, policy, group)
-    subject = Subject(
-        frame,
-        quasi=_names(quasi),
-        sensitive=_names(sensitive),
-        group=group,
-        hierarchies=hierarchies or {},
-        types=types or {},
-        folder=policy.folder if policy else Path(),
-    )
     if isinstance(population, str | Path):
         population = tables.read(population, options)
-    wanted = _principles(principles)
+    asked = _principles(principles)
+    wanted = asked or (list(policy.principles) if policy else [])
     if not wanted:
         raise ParameterError(
             "there is no principle to check", hint='principles="k-anonymity:k=5", or a policy'
         )
-    verdicts = [_judge(subject, principle, population) for principle in wanted]
+    try:
+        subject = Subject(
+            frame,
+            quasi=_names(quasi),
+            sensitive=_names(sensitive),
+            group=group,
+            hierarchies=hierarchies,
+            types=types,
+        )
+        verdicts = [_judge(subject, principle, population) for principle in wanted]
+    except ParameterError as error:
+        if asked:
+            raise
+        raise PolicyError(error.what, hint=error.hint) from None  # the policy's mistake
     return CheckResult(
         rows=frame.height,
         groups=subject.partition.count,
@@ -243,6 +252,7 @@ class _Verdict:
     achieved: dict[str, Floats]
     reason: Callable[[int], str]
     values: Callable[[int], dict[str, Any]]
+    places: Ints | slice  # where the table's own groups are among those judged
 
     def report(self, worst: int) -> PrincipleReport:
         failing = ~self.satisfied
@@ -285,8 +295,9 @@ def _judge(subject: Subject, principle: Principle, population: object) -> _Verdi
     on = subject.attribute(principle)
     rule = principle.bind(subject.domain(on, principle))
     values: Callable[[int], dict[str, Any]] = subject.group_values
+    places: Ints | slice = slice(None)
     if principle.needs == "population":
-        groups, values = _with_population(subject, population)
+        groups, values, places = _with_population(subject, population)
     else:
         groups = subject.groups(on)
     answers = [(rule.satisfies(block), rule.achieved(block)) for block in groups.blocks()]
@@ -300,12 +311,13 @@ def _judge(subject: Subject, principle: Principle, population: object) -> _Verdi
         },
         reason=lambda group: rule.reason(groups[group : group + 1], 0),
         values=values,
+        places=places,
     )
 
 
 def _with_population(
     subject: Subject, population: object
-) -> tuple[Groups, Callable[[int], dict[str, Any]]]:
+) -> tuple[Groups, Callable[[int], dict[str, Any]], Ints]:
     """Group the table and the population together: groups that only the latter has count too."""
     if population is None:
         raise ParameterError(
@@ -324,23 +336,37 @@ def _with_population(
         population=np.bincount(partition.labels[rows:], minlength=partition.count),
     )
     first = partition.first_rows()
-    return groups, lambda group: {c: series[int(first[group])] for c, series in both.items()}
+
+    def values(group: int) -> dict[str, Any]:
+        return {column: series[int(first[group])] for column, series in both.items()}
+
+    return groups, values, partition.labels[subject.partition.first_rows()].astype(np.int64)
 
 
 def _group_table(subject: Subject, verdicts: Sequence[_Verdict]) -> pl.DataFrame:
     first = subject.partition.first_rows()
     result = pl.DataFrame([subject.frame[column][first] for column in subject.keys])
     sizes = np.bincount(subject.partition.labels, minlength=subject.partition.count)
-    result = result.with_columns(pl.Series("rows", sizes))
-    for verdict in verdicts:
-        if len(verdict.sizes) != subject.partition.count:
-            continue  # δ-presence judges groups that the table does not have
-        name = str(verdict.principle)
+    result = result.with_columns(pl.Series(_unused("rows", result), sizes))
+    titles = [str(verdict.principle) for verdict in verdicts]
+    for title, verdict in zip(titles, verdicts, strict=True):
+        name = f"{title} on {verdict.on}" if titles.count(title) > 1 and verdict.on else title
+        name = _unused(name, result)
         result = result.with_columns(
-            pl.Series(name, verdict.satisfied),
-            *(pl.Series(f"{name} {key}", figures) for key, figures in verdict.achieved.items()),
+            pl.Series(name, verdict.satisfied[verdict.places]),
+            *(
+                pl.Series(f"{name} {key}", figures[verdict.places])
+                for key, figures in verdict.achieved.items()
+            ),
         )
     return result
+
+
+def _unused(name: str, table: pl.DataFrame) -> str:
+    """Return the name, or one like it: a column of the table must not give way to another."""
+    while name in table.columns:
+        name += "'"
+    return name
 
 
 def _check_policy(frame: pl.DataFrame, policy: Policy, group: str | None) -> None:
@@ -357,7 +383,7 @@ def _check_policy(frame: pl.DataFrame, policy: Policy, group: str | None) -> Non
 def _names(names: str | Sequence[str] | None) -> list[str]:
     if names is None:
         return []
-    return [names] if isinstance(names, str) else list(names)
+    return [names] if isinstance(names, str) else list(dict.fromkeys(names))
 
 
 def _principles(given: str | Principle | Sequence[str | Principle] | None) -> list[Principle]:

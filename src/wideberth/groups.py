@@ -63,7 +63,7 @@ class Partition:
         width = column.domain.size
         # Sorting small integers is cheaper than counting into a table of all cells.
         kind = np.int32 if self.count * width < 2**31 else np.int64
-        key: Whole = self.labels.astype(kind)
+        key: npt.NDArray[Any] = self.labels.astype(kind)
         key *= width
         key += column.codes
         key.sort()

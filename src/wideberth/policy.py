@@ -41,7 +41,8 @@ class Policy:
     types : mapping
         Column types, where they are not to be guessed.
     hierarchies : mapping
-        Column to hierarchy file or rule, as `wideberth.hierarchy.parse_spec` reads it.
+        Column to hierarchy file or rule, as `wideberth.hierarchy.parse_spec` reads it. In a policy
+        file, relative paths start at its own folder.
     options : ReadOptions
         How CSV files are read.
     transform : mapping
@@ -50,8 +51,6 @@ class Policy:
         A table of the population, for δ-presence.
     group : str, optional
         The column that holds a release's group ids.
-    folder : Path
-        Where relative paths start: the policy's own folder.
     """
 
     roles: Mapping[str, Sequence[str]]
@@ -62,7 +61,6 @@ class Policy:
     transform: Mapping[str, Any] = field(default_factory=dict)
     population: str | None = None
     group: str | None = None
-    folder: Path = field(default_factory=Path)
 
     @classmethod
     def load(cls, path: str | Path) -> Policy:
@@ -100,41 +98,57 @@ class Policy:
                 f"{where} has a version this program does not know", hint="version = 1"
             )
         roles = {role: _columns(content.get("roles", {}), role, where) for role in ROLES}
-        types = content.get("types", {})
+        types, hierarchies = content.get("types", {}), content.get("hierarchies", {})
+        listed = [column for columns in roles.values() for column in columns]
+        for section in ("types", "hierarchies"):
+            for column in content.get(section, {}):
+                _known(column, listed, f"{where}, [{section}]", "a column without a role:")
         for column, kind in types.items():
             if kind not in TYPES:
                 raise PolicyError(
                     f"{where}: column '{column}' cannot have the type {kind!r}",
                     hint=f"one of {', '.join(TYPES)}",
                 )
-        table = content.get("table", {})
-        options = ReadOptions(
-            delimiter=table.get("delimiter"),
-            encoding=table.get("encoding"),
-            **({"missing": tuple(table["missing"])} if "missing" in table else {}),
-        )
+        table = dict(content.get("table", {}))
+        if "missing" in table:
+            table["missing"] = tuple(table["missing"])
+        base = folder or Path()
+        population = content.get("population")
         return cls(
             roles=roles,
             principles=_principles(content.get("principle", []), where),
             types=types,
-            hierarchies=content.get("hierarchies", {}),
-            options=options,
+            hierarchies={column: _located(rule, base) for column, rule in hierarchies.items()},
+            options=ReadOptions(**table),
             transform=content.get("transform", {}),
-            population=content.get("population"),
+            population=None if population is None else str(base / population),
             group=content.get("group"),
-            folder=folder or Path(),
         )
 
 
 def _columns(roles: Mapping[str, Any], role: str, where: str) -> list[str]:
-    columns = roles.get(role, [])
-    if not isinstance(columns, list) or not all(isinstance(c, str) for c in columns):
-        raise PolicyError(f"{where}: roles.{role} must be a list of column names")
+    columns: list[str] = roles.get(role, [])
+    if not _texts(columns):
+        raise PolicyError(
+            f"{where}: roles.{role} must be a list of column names", hint=f'{role} = ["column"]'
+        )
     return columns
 
 
+def _located(rule: Any, folder: Path) -> Any:
+    """Let the path in a hierarchy's rule, if there is one, start at the policy's folder."""
+    if isinstance(rule, str):
+        return str(folder / rule)
+    if not isinstance(rule, Mapping):
+        return rule  # `parse_spec` refuses it
+    return {
+        key: str(folder / value) if key in ("file", "parents") and isinstance(value, str) else value
+        for key, value in rule.items()
+    }
+
+
 def _principles(entries: object, where: str) -> list[Principle]:
-    if not isinstance(entries, list):
+    if not isinstance(entries, list) or not all(isinstance(e, Mapping) for e in entries):
         raise PolicyError(
             f"{where}: write [[principle]], with two brackets", hint="one per principle"
         )
@@ -145,6 +159,11 @@ def _principles(entries: object, where: str) -> list[Principle]:
         if not isinstance(name, str):
             raise PolicyError(
                 f"{where}: principle {number} has no name", hint='name = "k-anonymity"'
+            )
+        on = settings.get("on", "")
+        if not isinstance(on, str) and not _texts(on):
+            raise PolicyError(
+                f"{where}: principle {number}: on must name columns", hint='on = "salary"'
             )
         try:
             made.append(make(name, settings))
@@ -161,14 +180,31 @@ def _check_keys(content: Mapping[str, Any], where: str) -> None:
         _known(key, _SECTIONS, where)
         allowed = _SECTIONS[key]
         if key in ("roles", "types", "table", "hierarchies", "transform"):
-            if not isinstance(value, dict):
-                raise PolicyError(f"{where}: {key} must be a section, [{key}]")
+            if not isinstance(value, Mapping):
+                raise PolicyError(f"{where}: {key} must be a section", hint=f"[{key}]")
             for inner in value if allowed else ():
                 _known(inner, allowed or (), f"{where}, [{key}]")
+        elif key in ("population", "group") and not isinstance(value, str):
+            raise PolicyError(f"{where}: {key} must be text", hint=f'{key} = "…"')
+    for key, value in content.get("table", {}).items():
+        several = key == "missing"
+        if not (_texts(value) if several else isinstance(value, str)):
+            hint = 'missing = ["?", ""]' if several else f'{key} = "…"'
+            what = "a list of texts" if several else "text"
+            raise PolicyError(f"{where}: table.{key} must be {what}", hint=hint)
 
 
-def _known(key: str, allowed: Mapping[str, object] | Sequence[str], where: str) -> None:
+def _texts(value: object) -> bool:
+    return isinstance(value, list | tuple) and all(isinstance(text, str) for text in value)
+
+
+def _known(
+    key: str,
+    allowed: Mapping[str, object] | Sequence[str],
+    where: str,
+    what: str = "an unknown key",
+) -> None:
     if key not in allowed:
         close = get_close_matches(key, list(allowed), n=1)
         hint = f"did you mean '{close[0]}'?" if close else f"known: {', '.join(allowed)}"
-        raise PolicyError(f"{where} has an unknown key '{key}'", hint=hint)
+        raise PolicyError(f"{where} has {what} '{key}'", hint=hint)

@@ -373,7 +373,7 @@ def _protection(g: Guess) -> list[str]:
     return [
         *diversity,
         "",
-        "# Different numbers can still lie close together. `wideberth advise` tells which",
+        "# Different numbers can still lie close together. `wideberth check` tells which m",
         "# epsilon and m this column can have; put them here and remove the marks:",
         *(f"# {line}" for line in proximity if line),
     ]

@@ -33,11 +33,9 @@ class Subject:
     group : str, optional
         A column of group ids, which then make the groups.
     hierarchies : mapping
-        Semantic trees by sensitive attribute, or rules for them.
+        Semantic trees by sensitive attribute, or files or rules for them.
     types : mapping
         Types of sensitive attributes, where they are not to be inferred.
-    folder : Path
-        Where relative paths of hierarchy files start.
     """
 
     def __init__(
@@ -49,7 +47,6 @@ class Subject:
         group: str | None,
         hierarchies: Mapping[str, Any],
         types: Mapping[str, str],
-        folder: Path,
     ) -> None:
         self.frame = frame
         self.quasi = list(quasi)
@@ -57,9 +54,8 @@ class Subject:
         self.group = group
         self.hierarchies = hierarchies
         self.types = types
-        self.folder = folder
         if not quasi and group is None:
-            raise TableError(
+            raise ParameterError(
                 "no quasi-identifiers are given", hint="--qi age,zip,sex, or --group COLUMN"
             )
         for column in [*quasi, *sensitive, *([group] if group else [])]:
@@ -123,9 +119,12 @@ class Subject:
 
     def _single(self, name: str, numeric: bool) -> Column:
         series = self.frame[name]
-        kind = self.types.get(name) or infer_type(series)
-        if numeric and kind not in _NUMERIC:
-            kind = "float"  # converting says in which row there is no number
+        kind = self.types.get(name)
+        if kind is None:
+            kind = infer_type(series)
+            # Converting says in which row there is no number; where nothing is known, none fails.
+            if (numeric and kind not in _NUMERIC) or series.null_count() == len(series):
+                kind = "float"
         if kind != "vector":
             series = convert(series, kind)
         column = encode(series)
@@ -139,7 +138,8 @@ class Subject:
         _, first = np.unique(column.codes, return_index=True)
         rows = (first[: len(texts)] + 1).tolist()
         if not isinstance(tree, Hierarchy):
-            tree = parse_spec(tree, texts, self.folder, rows=rows)
+            rule = str(tree) if isinstance(tree, Path) else tree
+            tree = parse_spec(rule, texts, Path(), rows=rows)
         tree.require(texts, name, rows)
         return tree
 

@@ -66,7 +66,7 @@ def demo(rows: int, output: str | None, force: bool) -> int:
         for part in render(check(frame, policy=folder / "policy.toml", worst=3), "census.csv"):
             out.print(part)
 
-        told("4. The same with ages in decades and two-digit postcodes: diverse, but not far apart")
+        told("4. The same, much coarser: k-anonymous and diverse, but not far apart")
         coarse = _generalized(frame)
         tables.write(coarse, folder / "generalized.csv", force=force)
         result = check(
@@ -75,11 +75,10 @@ def demo(rows: int, output: str | None, force: bool) -> int:
             sensitive=["disease", "salary"],
             principles=[
                 "k-anonymity:k=5",
-                "distinct-l:on=disease,l=2",
+                "distinct-l:on=disease,l=3",
                 "distinct-l:on=salary,l=5",
-                "t-closeness:on=salary,t=0.4",
-                "epsilon-m:on=salary,epsilon=2000,m=3",
-                "delta-l:on=salary,delta=2000,l=3",
+                "epsilon-m:on=salary,epsilon=2000,m=5",
+                "delta-l:on=salary,delta=2000,l=5",
             ],
             worst=3,
         )
@@ -112,8 +111,13 @@ def _generalized(people: pl.DataFrame) -> pl.DataFrame:
     """Coarsen the census by hand, as many a table is published today."""
     import polars as pl
 
-    decade = pl.col("age").cast(pl.Int64) // 10 * 10
-    return people.drop("id", "education").with_columns(
-        pl.format("{}-{}", decade, decade + 9).alias("age"),
-        (pl.col("zip").str.slice(0, 2) + "***").alias("zip"),
+    band = pl.col("age").cast(pl.Int64) // 30
+    labels = {0: "under 30", 1: "30 to 59"}
+    return (
+        people.drop("id", "education")
+        .drop_nulls("zip")
+        .with_columns(
+            band.replace_strict(labels, default="60 and over").alias("age"),
+            (pl.col("zip").str.slice(0, 1) + "****").alias("zip"),
+        )
     )

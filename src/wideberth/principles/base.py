@@ -332,6 +332,15 @@ def parse(text: str) -> Principle:
     return make(name, settings)
 
 
+def rows(count: int) -> str:
+    """Say how many rows.
+
+    >>> rows(1), rows(1200)
+    ('1 row', '1,200 rows')
+    """
+    return "1 row" if count == 1 else f"{count:,} rows"
+
+
 def plain(value: object) -> Any:
     """Return a parameter's value as it is written: a short decimal, or a|b for several values."""
     if isinstance(value, Fraction):

@@ -19,7 +19,7 @@ from wideberth.encode import Domain
 from wideberth.errors import InfeasibleError, ParameterError
 from wideberth.exact import Bools, Floats, Ints, at_least, fraction
 from wideberth.groups import Groups
-from wideberth.principles.base import Needs, Principle, Rule, parameter, register, remembered
+from wideberth.principles.base import Needs, Principle, Rule, parameter, register, remembered, rows
 from wideberth.principles.dealing import deal, partition_exactly
 
 _EXACT_UP_TO = 10  # rows: 3**10 steps
@@ -233,7 +233,7 @@ class _Scattered(_Searched):
 
     def reason(self, groups: Groups, group: int) -> str:
         crowd, size = self.crowd(groups)[group], groups.sizes[group]
-        return f"{crowd} of {size} rows are similar to one of them"
+        return f"{crowd} of {rows(size)} similar to one of them"
 
     def _partition(self, codes: Ints, rng: np.random.Generator) -> Ints | None:
         if self.buckets is None:

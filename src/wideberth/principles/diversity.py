@@ -14,7 +14,7 @@ from wideberth.encode import Domain
 from wideberth.errors import ParameterError
 from wideberth.exact import Bools, Floats, Ints, at_most, fraction
 from wideberth.groups import Groups
-from wideberth.principles.base import Principle, Rule, parameter, plain, register, remembered
+from wideberth.principles.base import Principle, Rule, parameter, plain, register, remembered, rows
 from wideberth.principles.dealing import deal
 
 _MACHANAVAJJHALA = "Machanavajjhala, Gehrke, Kifer, Venkitasubramaniam 2006"
@@ -55,7 +55,7 @@ class _Distinct(Rule):
         return {"l": groups.distinct.astype(np.float64)}
 
     def reason(self, groups: Groups, group: int) -> str:
-        return f"{groups.distinct[group]} distinct in {groups.sizes[group]} rows"
+        return f"{groups.distinct[group]} distinct in {rows(groups.sizes[group])}"
 
 
 @register
@@ -118,7 +118,7 @@ class _Frequency(Rule):
         return {"alpha": groups.largest / groups.sizes, "k": groups.sizes.astype(np.float64)}
 
     def reason(self, groups: Groups, group: int) -> str:
-        return f"one value holds {groups.largest[group]} of {groups.sizes[group]} rows"
+        return f"one value holds {groups.largest[group]} of {rows(groups.sizes[group])}"
 
 
 @register
@@ -187,7 +187,7 @@ class _Entropy(Rule):
 
     def reason(self, groups: Groups, group: int) -> str:
         return (
-            f"{groups.distinct[group]} distinct in {groups.sizes[group]} rows, "
+            f"{groups.distinct[group]} distinct in {rows(groups.sizes[group])}, "
             f"the most frequent {groups.largest[group]} times"
         )
 
@@ -363,7 +363,7 @@ class _Unique(Rule):
         return {"m": np.where(groups.largest == 1, groups.sizes, 0).astype(np.float64)}
 
     def reason(self, groups: Groups, group: int) -> str:
-        return f"one value holds {groups.largest[group]} of {groups.sizes[group]} rows"
+        return f"one value holds {groups.largest[group]} of {rows(groups.sizes[group])}"
 
     def feasible(self, groups: Groups) -> Bools:
         # Enough rows for as many groups as the most frequent value needs. Then dealing the rows

@@ -13,7 +13,7 @@ from wideberth.encode import Domain
 from wideberth.errors import ParameterError
 from wideberth.exact import Bools, Floats, Ints, Numbers, Whole, at_least, at_most, fraction, whole
 from wideberth.groups import Groups
-from wideberth.principles.base import Needs, Principle, Rule, parameter, register, remembered
+from wideberth.principles.base import Needs, Principle, Rule, parameter, register, remembered, rows
 from wideberth.principles.dealing import deal
 
 
@@ -156,6 +156,8 @@ class DeltaLDiversity(Principle):
 class _Crowd(Rule):
     """At most ``1 / wanted`` of a group's rows are near any one of them."""
 
+    where = "in one interval of length 2δ"
+
     def __init__(self, near: Windows, wanted: Fraction, speaks_of: str) -> None:
         self.near = near
         self.wanted = wanted
@@ -173,11 +175,13 @@ class _Crowd(Rule):
         return {self.speaks_of: groups.sizes / self.crowd(groups)}
 
     def reason(self, groups: Groups, group: int) -> str:
-        return f"{self.crowd(groups)[group]} of {groups.sizes[group]} rows lie close together"
+        return f"{self.crowd(groups)[group]} of {rows(groups.sizes[group])} {self.where}"
 
 
 class _Neighbourhoods(_Crowd):
     """The same for two-sided neighbourhoods, where dealing makes up for the lack of monotony."""
+
+    where = "in the neighbourhood of one of them"
 
     monotone = False
 
@@ -260,7 +264,7 @@ class _Range(Rule):
 
     def reason(self, groups: Groups, group: int) -> str:
         span = self.achieved(groups)["e"][group]
-        return f"{groups.distinct[group]} distinct in {groups.sizes[group]} rows, range {span:g}"
+        return f"{groups.distinct[group]} distinct in {rows(groups.sizes[group])}, range {span:g}"
 
 
 @register
@@ -326,4 +330,4 @@ class _Variance(Rule):
         return {"t": (spread / square).astype(np.float64) / float(self.per) ** 2}
 
     def reason(self, groups: Groups, group: int) -> str:
-        return f"variance {self.achieved(groups)['t'][group]:.4g} over {groups.sizes[group]} rows"
+        return f"variance {self.achieved(groups)['t'][group]:.4g} over {rows(groups.sizes[group])}"

@@ -11,7 +11,7 @@ from wideberth.encode import Domain
 from wideberth.errors import ParameterError
 from wideberth.exact import Bools, Floats, Ints, at_least, at_most, fraction
 from wideberth.groups import Groups
-from wideberth.principles.base import Needs, Principle, Rule, parameter, register
+from wideberth.principles.base import Needs, Principle, Rule, parameter, register, rows
 
 
 @register
@@ -52,7 +52,7 @@ class _AtLeast(Rule):
         return {"k": groups.sizes.astype(np.float64)}
 
     def reason(self, groups: Groups, group: int) -> str:
-        return f"{_rows(groups.sizes[group])}, k = {self.k} wanted"
+        return f"{rows(groups.sizes[group])}, k = {self.k} wanted"
 
 
 @register
@@ -113,7 +113,7 @@ class _Presence(Rule):
 
     def reason(self, groups: Groups, group: int) -> str:
         people = _population(groups)[group]
-        return f"{_rows(groups.sizes[group])} of {people} matching people in the population"
+        return f"{rows(groups.sizes[group])} of {people} matching people in the population"
 
 
 def _population(groups: Groups) -> Ints:
@@ -123,7 +123,3 @@ def _population(groups: Groups) -> Ints:
             hint="--population FILE, or check(…, population=table)",
         )
     return groups.population
-
-
-def _rows(count: int) -> str:
-    return "1 row" if count == 1 else f"{count} rows"

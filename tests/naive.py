@@ -1,0 +1,420 @@
+"""Slow, obvious twins of every principle, straight from the definitions.
+
+Groups are plain lists of values, None for a missing one; arithmetic is in fractions; nothing is
+shared with the package. What stands here is to be checked against the papers by reading.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property
+from itertools import combinations
+from math import prod
+from typing import Any
+
+DAY = 86_400 * 10**6  # microseconds
+
+
+@dataclass(frozen=True)
+class Context:
+    """What a verdict may depend on besides the group.
+
+    ``table`` holds the value of every row, ``parents`` the parent of each node of a semantic tree
+    (None above the root), ``population`` the number of people who match the group.
+    """
+
+    table: Sequence[Any]
+    parents: dict[str, str | None] | None = None
+    population: int | None = None
+
+    @cached_property
+    def as_decimals(self) -> bool:
+        """Whether all floats of the column are decimals of at most 15 places and 2**53 units."""
+        floats = [Decimal(repr(v)) for v in self.table if isinstance(v, float)]
+        places = max((-v.normalize().as_tuple().exponent for v in floats), default=0)
+        units = max((abs(v) * 10 ** max(places, 0) for v in floats), default=0)
+        return places <= 15 and units < 2**53
+
+    def exact(self, value: Any) -> Fraction:
+        """Return a number or date (in days) as its writer meant it."""
+        if isinstance(value, datetime):
+            since = value - datetime(1970, 1, 1)
+            return Fraction(since.days * DAY + since.seconds * 10**6 + since.microseconds, DAY)
+        if isinstance(value, date):
+            return Fraction(value.toordinal())
+        if isinstance(value, float) and self.as_decimals:
+            return Fraction(repr(value))
+        return Fraction(value)
+
+    def numbers(self, group: Sequence[Any]) -> list[Fraction]:
+        """Return the numbers of a group, missing values left out."""
+        return [self.exact(v) for v in group if v is not None]
+
+
+def given(number: Any) -> Fraction:
+    """Return a parameter as the decimal that its writer wrote."""
+    return Fraction(repr(number)) if isinstance(number, float) else Fraction(number)
+
+
+# ---- sizes
+
+
+def k_anonymity(group: Sequence[Any], context: Context, k: int) -> bool:
+    return len(group) >= k
+
+
+def delta_presence(group: Sequence[Any], context: Context, delta_max: Any, delta_min: Any) -> bool:
+    """Nergiz, Atzori, Clifton 2007, Def. 3; a table larger than its population exceeds any δ."""
+    if not context.population:
+        return False
+    return given(delta_min) <= Fraction(len(group), context.population) <= given(delta_max)
+
+
+# ---- equal values
+
+
+def distinct_l(group: Sequence[Any], context: Context, l: int) -> bool:  # noqa: E741
+    return len(set(group)) >= l
+
+
+def frequency_l(group: Sequence[Any], context: Context, l: Any) -> bool:  # noqa: E741
+    return max(Counter(group).values()) * given(l) <= len(group)
+
+
+def alpha_k(group: Sequence[Any], context: Context, alpha: Any, k: int) -> bool:
+    shares = [Fraction(count, len(group)) for count in Counter(group).values()]
+    return len(group) >= k and max(shares) <= given(alpha)
+
+
+def m_uniqueness(group: Sequence[Any], context: Context, m: int) -> bool:
+    return len(group) >= m and len(set(group)) == len(group)
+
+
+def entropy_l(group: Sequence[Any], context: Context, l: Any) -> bool:  # noqa: E741
+    """H >= log l, both sides exponentiated and raised to the power N."""
+    counts, size = Counter(group).values(), len(group)
+    return prod(Fraction(n, size) ** n for n in counts) * given(l) ** size <= 1
+
+
+def recursive_cl(
+    group: Sequence[Any],
+    context: Context,
+    c: Any,
+    l: int,  # noqa: E741
+    allowed: Sequence[Any],
+    required: Sequence[Any],
+    c2: Any,
+) -> bool:
+    """Machanavajjhala et al. 2006, Defs. 4.2 to 4.4; values in a policy are text."""
+    counts = Counter(group)
+    harmless, wanted = {str(v) for v in allowed}, {str(v) for v in required}
+    by_text = {str(v): n for v, n in counts.items() if v is not None}
+    if any(by_text.get(v, 0) * 100 < given(c2) * len(group) for v in wanted):
+        return False
+    guarded = [v for v in counts if v is None or str(v) not in harmless]
+    if l == 1 or not guarded:
+        return True
+    top = max(guarded, key=counts.__getitem__)
+    others = sorted((n for v, n in counts.items() if v != top), reverse=True)
+    return counts[top] < given(c) * sum(others[l - 2 :])
+
+
+def multi_attribute_l(
+    group: Sequence[tuple[Any, ...]],
+    context: Context,
+    l: Any,  # noqa: E741
+    form: str,
+    c: Any,
+) -> bool:
+    """Machanavajjhala et al. 2006, Def. 4.5: group again by the other sensitive attributes."""
+
+    def diverse(values: list[Any]) -> bool:
+        if form == "recursive":
+            return recursive_cl(values, context, c, l, (), (), 0)
+        forms = {"distinct": distinct_l, "frequency": frequency_l, "entropy": entropy_l}
+        return forms[form](values, context, l)
+
+    for own in range(len(group[0])):
+        finer = defaultdict(list)
+        for row in group:
+            finer[row[:own] + row[own + 1 :]].append(row[own])
+        if not all(diverse(values) for values in finer.values()):
+            return False
+    return True
+
+
+# ---- numbers
+
+
+def near(
+    x: Any, y: Any, context: Context, epsilon: Any, relative: bool, e1: Any, e2: Any
+) -> bool:
+    """Whether y lies in the neighbourhood of x; a missing value is near missing ones only."""
+    if x is None or y is None:
+        return x is y
+    x, y = context.exact(x), context.exact(y)
+    if epsilon is None:
+        return x - given(e1) <= y <= x + given(e2)
+    reach = given(epsilon) * (abs(x) if relative else 1)
+    return x - reach <= y <= x + reach
+
+
+def epsilon_m(
+    group: Sequence[Any], context: Context, epsilon: Any, m: int, relative: bool, e1: Any, e2: Any
+) -> bool:
+    """Li, Tao, Xiao 2008, Defs. 7 and 8."""
+    nearby = (context, epsilon, relative, e1, e2)
+    return all(sum(near(x, y, *nearby) for y in group) * m <= len(group) for x in group)
+
+
+def maxsize(
+    group: Sequence[Any], context: Context, epsilon: Any, relative: bool, e1: Any, e2: Any
+) -> int:
+    """The most rows of which any two are similar: one is in the neighbourhood of the other."""
+    nearby = (context, epsilon, relative, e1, e2)
+    for size in range(len(group), 0, -1):
+        for rows in combinations(group, size):
+            pairs = combinations(rows, 2)
+            if all(near(x, y, *nearby) or near(y, x, *nearby) for x, y in pairs):
+                return size
+    return 0
+
+
+def delta_l(group: Sequence[Any], context: Context, delta: Any, l: Any, variant: str) -> bool:  # noqa: E741
+    """`literal`: δ-intervals overlap. `stab`: the fullest closed interval of length 2δ."""
+    delta, l = given(delta), given(l)  # noqa: E741
+    lacking, numbers = list(group).count(None), context.numbers(group)
+    if variant == "literal":
+        crowds = [sum(x - delta <= y + delta and y - delta <= x + delta for y in numbers) for x in numbers]
+    else:
+        # A fullest interval can be moved up until it begins with a value.
+        crowds = [sum(x <= y <= x + 2 * delta for y in numbers) for x in numbers]
+    return max([lacking, *crowds]) * l <= len(group)
+
+
+def k_e(group: Sequence[Any], context: Context, k: int, e: Any) -> bool:
+    numbers = context.numbers(group) or [Fraction(0)]
+    return len(set(group)) >= k and max(numbers) - min(numbers) >= given(e)
+
+
+def variance(group: Sequence[Any], context: Context, t: Any) -> bool:
+    numbers = context.numbers(group)
+    return variance_of(numbers) >= given(t) if numbers else given(t) == 0
+
+
+def variance_of(numbers: Sequence[Fraction]) -> Fraction:
+    mean = sum(numbers) / Fraction(len(numbers))
+    return sum(((x - mean) ** 2 for x in numbers), Fraction(0)) / len(numbers)
+
+
+# ---- distances
+
+
+def tree_distance(a: str, b: str, parents: dict[str, str | None]) -> Fraction:
+    """((h1 - hc) + (h2 - hc)) / 2 with hc the depth of the lowest common ancestor."""
+    one, other = ancestry(a, parents), ancestry(b, parents)
+    shared = len(set(one) & set(other))
+    return Fraction(len(one) - shared + len(other) - shared, 2)
+
+
+def ancestry(node: str | None, parents: dict[str, str | None]) -> list[str]:
+    """The node and all above it."""
+    path = []
+    while node is not None:
+        path.append(node)
+        node = parents[node]
+    return path
+
+
+def distance(a: Any, b: Any, context: Context, kind: Any) -> Fraction | float:
+    """The distance of two values that are not missing."""
+    if callable(kind):
+        return kind(a, b)
+    if kind == "auto":
+        kind = "absolute"
+        if isinstance(a, tuple):
+            kind = "variational"
+        elif isinstance(a, str):
+            kind = "tree" if context.parents else "discrete"
+    if kind == "absolute":
+        return abs(context.exact(a) - context.exact(b))
+    if kind == "discrete":
+        return Fraction(a != b)
+    if kind == "variational":
+        return sum((abs(given(x) - given(y)) for x, y in zip(a, b, strict=True)), Fraction(0)) / 2
+    assert kind == "tree"
+    return tree_distance(a, b, context.parents)
+
+
+def similar(a: Any, b: Any, context: Context, kind: Any, epsilon: Any) -> bool:
+    if a is None or b is None:
+        return a is b
+    return distance(a, b, context, kind) <= given(epsilon)
+
+
+def dissimilarity(
+    group: Sequence[Any], context: Context, epsilon: Any, delta: Any, k: int, distance: Any
+) -> bool:
+    """Wang et al. 2009: the share of *other* rows; a row that is alone has risk 1."""
+    if len(group) == 1:
+        return k == 1 and given(delta) == 0
+    far = [sum(not similar(x, y, context, distance, epsilon) for y in group) for x in group]
+    return len(group) >= k and all(n >= given(delta) * (len(group) - 1) for n in far)
+
+
+def l_e(group: Sequence[Any], context: Context, l: int, e: Any) -> bool:  # noqa: E741
+    pairs = combinations(group, 2)
+    return len(group) >= l and not any(similar(x, y, context, "tree", e) for x, y in pairs)
+
+
+# ---- t-closeness
+
+
+def t_closeness(group: Sequence[Any], context: Context, t: Any, distance: str) -> bool:
+    """Li, Li, Venkatasubramanian 2007, Def. 2."""
+    return closeness(group, context, distance) <= given(t)
+
+
+def closeness(group: Sequence[Any], context: Context, kind: str) -> Fraction:
+    """The earth mover's distance between a group and its table, as a transport problem."""
+    return transport(*transport_problem(group, context, kind))
+
+
+def transport_problem(
+    group: Sequence[Any], context: Context, kind: str
+) -> tuple[list[Fraction], list[Fraction], list[list[Fraction]]]:
+    """Return the group's shares, the table's shares, and the distances between the values."""
+    table = Counter(context.table)
+    known = [v for v in table if v is not None]
+    if kind == "auto":
+        numeric = bool(known) and not isinstance(known[0], str | tuple)
+        kind = "ordered" if numeric else "equal"
+    values = [*(sorted(known, key=context.exact) if kind == "ordered" else known)]
+    rank = {v: i for i, v in enumerate(values)}
+    if None in table:
+        values.append(None)
+    height = max(len(ancestry(node, context.parents)) for node in context.parents) - 1 if (
+        kind == "hierarchical"
+    ) else 0
+
+    def ground(a: Any, b: Any) -> Fraction:
+        if a == b:
+            return Fraction(0)
+        if a is None or b is None or kind == "equal":
+            return Fraction(1)
+        if kind == "ordered":
+            return Fraction(abs(rank[a] - rank[b]), len(known) - 1)
+        return tree_distance(a, b, context.parents) / height
+
+    here = Counter(group)
+    p = [Fraction(here[v], len(group)) for v in values]
+    q = [Fraction(table[v], len(context.table)) for v in values]
+    return p, q, [[ground(a, b) for b in values] for a in values]
+
+
+def emd_equal(p: Sequence[Fraction], q: Sequence[Fraction]) -> Fraction:
+    """½ Σ |p - q|."""
+    return sum((abs(a - b) for a, b in zip(p, q, strict=True)), Fraction(0)) / 2
+
+
+def emd_ordered(p: Sequence[Fraction], q: Sequence[Fraction]) -> Fraction:
+    """1/(K-1) Σ |p1 + … + pi - q1 - … - qi|."""
+    total = carried = Fraction(0)
+    for a, b in zip(p, q, strict=True):
+        carried += a - b
+        total += abs(carried)
+    return total / max(len(p) - 1, 1)
+
+
+def transport(
+    p: Sequence[Fraction], q: Sequence[Fraction], cost: Sequence[Sequence[Fraction]]
+) -> Fraction:
+    """The least cost of turning p into q: successive shortest paths (Bellman-Ford), in fractions."""
+    size = len(p)
+    supply, demand = list(p), list(q)
+    flow = [[Fraction(0)] * size for _ in range(size)]
+    while any(supply):
+        # Nodes 0 .. size-1 give, size .. 2*size-1 take; a path may undo an earlier flow.
+        length: list[Fraction | None] = [Fraction(0) if s else None for s in supply] + [None] * size
+        before: dict[int, int] = {}
+        for _ in range(2 * size):
+            for i in range(size):
+                for j in range(size):
+                    there, back = length[i], length[size + j]
+                    if there is not None and (back is None or there + cost[i][j] < back):
+                        length[size + j], before[size + j] = there + cost[i][j], i
+                    back = length[size + j]
+                    if flow[i][j] and back is not None and (there is None or back - cost[i][j] < there):
+                        length[i], before[i] = back - cost[i][j], size + j
+        end = min(
+            (j for j in range(size) if demand[j] and length[size + j] is not None),
+            key=lambda j: length[size + j],
+        )
+        path = [size + end]
+        while path[-1] in before:
+            path.append(before[path[-1]])
+        steps = list(zip(path[1:], path, strict=False))
+        room = [flow[b][a - size] for a, b in steps if a >= size]
+        moved = min([supply[path[-1]], demand[end], *room])
+        for a, b in steps:
+            if a < size:
+                flow[a][b - size] += moved
+            else:
+                flow[b][a - size] -= moved
+        supply[path[-1]] -= moved
+        demand[end] -= moved
+    return sum(
+        (flow[i][j] * cost[i][j] for i in range(size) for j in range(size)), Fraction(0)
+    )
+
+
+# ---- all of them, and partitions
+
+SATISFIES: dict[str, Callable[..., bool]] = {
+    "alpha-k": alpha_k,
+    "delta-l": delta_l,
+    "delta-presence": delta_presence,
+    "dissimilarity": dissimilarity,
+    "distinct-l": distinct_l,
+    "entropy-l": entropy_l,
+    "epsilon-m": epsilon_m,
+    "frequency-l": frequency_l,
+    "k-anonymity": k_anonymity,
+    "k-e": k_e,
+    "l-e": l_e,
+    "m-uniqueness": m_uniqueness,
+    "multi-attribute-l": multi_attribute_l,
+    "recursive-cl": recursive_cl,
+    "t-closeness": t_closeness,
+    "variance": variance,
+}
+
+
+def partitions(items: Sequence[Any]) -> Iterator[list[list[Any]]]:
+    """All ways to divide the items into parts."""
+    if not items:
+        yield []
+        return
+    first, rest = items[0], items[1:]
+    for parts in partitions(rest):
+        yield [[first], *parts]
+        for i in range(len(parts)):
+            yield [*parts[:i], [first, *parts[i]], *parts[i + 1 :]]
+
+
+def feasible(group: Sequence[Hashable], satisfies: Callable[[Sequence[Any]], bool]) -> bool:
+    """Whether some partition has every part satisfy, by trying all of them."""
+    known: dict[tuple[int, ...], bool] = {}
+
+    def good(part: list[int]) -> bool:
+        key = tuple(part)
+        if key not in known:
+            known[key] = satisfies([group[i] for i in part])
+        return known[key]
+
+    return any(all(map(good, parts)) for parts in partitions(range(len(group))))
