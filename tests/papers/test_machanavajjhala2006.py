@@ -138,13 +138,13 @@ def test_definition_4_1_is_exact_at_the_square_root_of_8():
     assert not check(FIGURE_3, wb.EntropyLDiversity(l=above))
 
 
-@pytest.mark.parametrize("l", range(2, 60))
+@pytest.mark.parametrize("wanted", range(2, 60))
 @pytest.mark.parametrize("times", [1, 3])
-def test_definition_4_1_accepts_uniform_groups(judge, l, times):  # noqa: E741
+def test_definition_4_1_accepts_uniform_groups(judge, wanted, times):
     """l values equally often are entropy l-diverse, which rounded logarithms often deny."""
-    uniform = spelled([times] * l)
-    assert judge(wb.EntropyLDiversity(l=l), uniform).satisfied == [True]
-    assert judge(wb.EntropyLDiversity(l=l + Fraction(1, 10**12)), uniform).satisfied == [False]
+    uniform = spelled([times] * wanted)
+    assert judge(wb.EntropyLDiversity(l=wanted), uniform).satisfied == [True]
+    assert judge(wb.EntropyLDiversity(l=wanted + Fraction(1, 10**12)), uniform).satisfied == [False]
 
 
 def test_section_4_2_entropy_needs_the_whole_table_to_be_diverse(judge):
@@ -172,7 +172,7 @@ def test_definition_4_1_implies_distinct_l(judge):
 
 
 @pytest.mark.parametrize(
-    ("counts", "l", "least_c"),
+    ("counts", "wanted", "least_c"),
     [
         ((1, 1, 2), 2, 1),  # 2 < c (1 + 1)
         ((1, 1, 2), 3, 2),  # 2 < c · 1
@@ -181,13 +181,13 @@ def test_definition_4_1_implies_distinct_l(judge):
         ((3, 2, 2, 1), 3, 1),
     ],
 )
-def test_definition_4_2_needs_c_above_the_ratio(judge, counts, l, least_c):  # noqa: E741
+def test_definition_4_2_needs_c_above_the_ratio(judge, counts, wanted, least_c):
     """r1 < c (r_l + … + r_m), and "less" means less."""
     block = spelled(counts)
-    at = judge(wb.RecursiveCLDiversity(c=least_c, l=l), block)
+    at = judge(wb.RecursiveCLDiversity(c=least_c, l=wanted), block)
     assert at.satisfied == [False]
     assert at.achieved("c") == [least_c]
-    above = wb.RecursiveCLDiversity(c=least_c + Fraction(1, 10**9), l=l)
+    above = wb.RecursiveCLDiversity(c=least_c + Fraction(1, 10**9), l=wanted)
     assert judge(above, block).satisfied == [True]
 
 
@@ -215,7 +215,9 @@ def test_definition_4_3_tie_between_allowed_and_forbidden(judge):
 def test_definition_4_3_disclosing_allowed_values_is_no_harm(judge):
     """r_y = 0: a block of nothing but values in Y trivially satisfies it."""
     healthy = ["Healthy"] * 10
-    assert judge(wb.RecursiveCLDiversity(c=1, l=2, allowed=["Healthy"]), healthy).satisfied == [True]
+    assert judge(wb.RecursiveCLDiversity(c=1, l=2, allowed=["Healthy"]), healthy).satisfied == [
+        True
+    ]
     assert judge(wb.RecursiveCLDiversity(c=1, l=2), healthy).satisfied == [False]
 
 
@@ -233,22 +235,22 @@ def test_definition_4_3_literally(judge):
         for counts in product(range(4), repeat=4)
         if any(counts)
     ]
-    for many, l, c in product(range(4), range(1, 5), (Fraction(1, 2), 1, 2)):  # noqa: E741
+    for many, wanted, c in product(range(4), range(1, 5), (Fraction(1, 2), 1, 2)):
         for allowed in combinations(names, many):
-            principle = wb.RecursiveCLDiversity(c=c, l=l, allowed=allowed)
-            expected = [_definition_4_3(block, set(allowed), l, c) for block in blocks]
+            principle = wb.RecursiveCLDiversity(c=c, l=wanted, allowed=allowed)
+            expected = [_definition_4_3(block, set(allowed), wanted, c) for block in blocks]
             assert judge(principle, *blocks).satisfied == expected
 
 
-def _definition_4_3(block, allowed, l, c):  # noqa: E741
+def _definition_4_3(block, allowed, wanted, c):
     ranked = sorted(((block.count(v), v) for v in set(block)), reverse=True)
     r = [0] + [count for count, _ in ranked]  # from r[1], as printed
     y = next((i for i, (_, v) in enumerate(ranked, start=1) if v not in allowed), None)
-    if l == 1 or y is None:
+    if wanted == 1 or y is None:
         return True
-    if y <= l - 1:
-        return r[y] < c * sum(r[l:])
-    return r[y] < c * (sum(r[l - 1 : y]) + sum(r[y + 1 :]))
+    if y <= wanted - 1:
+        return r[y] < c * sum(r[wanted:])
+    return r[y] < c * (sum(r[wanted - 1 : y]) + sum(r[y + 1 :]))
 
 
 def test_definition_4_4_values_that_must_not_be_ruled_out(judge):

@@ -3,6 +3,7 @@
 from fractions import Fraction
 from itertools import combinations
 
+import polars as pl
 import pytest
 
 import wideberth as wb
@@ -112,7 +113,7 @@ def test_table_3_tells_that_tom_has_stomach_trouble():
     third = diseases(TABLE_III)[2]
     assert {TREE.generalize(disease, 1) for disease in third} == {"stomach"}
     by_kind = [TREE.generalize(d, 1) for d in TABLE_III["disease"]]
-    table = TABLE_III.with_columns(kind=datasets.pl.Series(by_kind))
+    table = TABLE_III.with_columns(kind=pl.Series(by_kind))
     kinds = wb.check(table, group="group", sensitive="kind", principles="distinct-l:l=2")
     failing = [g.values for g in kinds.principles[0].worst if not g.satisfied]
     assert failing == [{"group": 3}]
@@ -123,12 +124,8 @@ def test_table_3_is_not_3_1_diverse():
     report = check(TABLE_III, wb.LEDiversity(l=3, e=1))
     assert not report.satisfied
     assert report.violating_groups == 3
-    by_group = {g.values["group"]: g.reason for g in report.worst}
-    assert by_group == {
-        1: "2 of 3 rows are similar to one of them",
-        2: "2 of 3 rows are similar to one of them",
-        3: "3 of 3 rows are similar to one of them",
-    }
+    similar = {g.values["group"]: g.reason[: len("n of 3")] for g in report.worst}
+    assert similar == {1: "2 of 3", 2: "2 of 3", 3: "3 of 3"}
 
 
 def test_table_5_is_3_1_diverse():
@@ -138,12 +135,12 @@ def test_table_5_is_3_1_diverse():
 
 
 @pytest.mark.parametrize(
-    ("l", "e", "verdict"),
+    ("wanted", "e", "verdict"),
     [(3, 0, True), (3, 1, True), (3, 2.99, True), (3, 3, False), (4, 1, False), (2, 1, True)],
 )
-def test_definition_3_on_table_5(l, e, verdict):  # noqa: E741
+def test_definition_3_on_table_5(wanted, e, verdict):
     """More than e, so 3 is too much; and at least l."""
-    assert check(TABLE_V, wb.LEDiversity(l=l, e=e)).satisfied is verdict
+    assert check(TABLE_V, wb.LEDiversity(l=wanted, e=e)).satisfied is verdict
 
 
 def test_definition_3_counts_tuples_not_values(judge):
@@ -193,7 +190,7 @@ def test_section_3_table_1_can_be_made_3_1_diverse(judge):
 
 
 @pytest.mark.parametrize(
-    ("l", "e", "possible"),
+    ("wanted", "e", "possible"),
     [
         (3, 1, True),  # three buckets of 3, floor(9 / 3) = 3
         (4, 1, False),  # floor(9 / 4) = 2
@@ -203,9 +200,9 @@ def test_section_3_table_1_can_be_made_3_1_diverse(judge):
         (1, 3, True),
     ],
 )
-def test_section_3_feasible_if_the_largest_bucket_fits(judge, l, e, possible):  # noqa: E741
+def test_section_3_feasible_if_the_largest_bucket_fits(judge, wanted, e, possible):
     """Without suppression, if and only if the largest bucket is at most floor(n / l)."""
-    judged = judge(wb.LEDiversity(l=l, e=e), TABLE_I["disease"].to_list(), tree=TREE)
+    judged = judge(wb.LEDiversity(l=wanted, e=e), TABLE_I["disease"].to_list(), tree=TREE)
     assert judged.feasible == [possible]
 
 

@@ -40,7 +40,7 @@ class TCloseness(Principle):
     title: ClassVar[str] = "t-closeness"
     reference: ClassVar[str] = "Li, Li, Venkatasubramanian 2007, Def. 2"
     protects: ClassVar[str] = (
-        "Skew: a group tells little about a person beyond what the whole table tells of everyone."
+        "Skew: a group that tells much more of a person than the table tells of everyone."
     )
     does_not_protect: ClassVar[str] = (
         "Proximity: {1, 3, 5000} and {2, 4000, 6000} are equally close to their table, yet in the "

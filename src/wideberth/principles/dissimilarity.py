@@ -47,7 +47,7 @@ class Dissimilarity(Principle):
     title: ClassVar[str] = "(ε,δ)^k-dissimilarity"
     reference: ClassVar[str] = "Wang, Meng, Bamba, Liu, Pu 2009, Sec. III"
     protects: ClassVar[str] = (
-        "Proximity for any data with a distance: a group's rows seldom lie near one of them."
+        "Proximity for any data with a distance: a value that too much of its group is near."
     )
     does_not_protect: ClassVar[str] = (
         "Claims around a value that no row holds; the exact bound 1/m of epsilon-m, unless "

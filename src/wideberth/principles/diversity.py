@@ -35,7 +35,7 @@ class DistinctLDiversity(Principle):
     example: ClassVar[str] = "distinct-l:l=3"
     title: ClassVar[str] = "distinct l-diversity"
     reference: ClassVar[str] = f"{_MACHANAVAJJHALA}, Sec. 4.1"
-    protects: ClassVar[str] = "Homogeneity: no group shares a single sensitive value."
+    protects: ClassVar[str] = "Homogeneity: a group that shares a single sensitive value."
     does_not_protect: ClassVar[str] = f"A value that nearly all of a group share. {_ABOUT_EQUALITY}"
     monotonicity: ClassVar[str] = "Monotone: a union holds every value of its parts."
 
@@ -69,7 +69,7 @@ class FrequencyLDiversity(Principle):
     example: ClassVar[str] = "frequency-l:l=3"
     title: ClassVar[str] = "frequency l-diversity"
     reference: ClassVar[str] = "Xiao, Tao 2006, Def. 2"
-    protects: ClassVar[str] = "Nobody's sensitive value can be named with confidence above 1/l."
+    protects: ClassVar[str] = "Naming anybody's sensitive value with confidence above 1/l."
     does_not_protect: ClassVar[str] = _ABOUT_EQUALITY
     monotonicity: ClassVar[str] = "Monotone: the largest count of a union is at most the sum."
 
@@ -91,7 +91,7 @@ class AlphaKAnonymity(Principle):
     title: ClassVar[str] = "(α,k)-anonymity"
     reference: ClassVar[str] = "Wong, Li, Fu, Wang 2006, general form"
     protects: ClassVar[str] = (
-        "Identity among k rows, and naming a sensitive value with confidence above alpha."
+        "Telling which of k rows is a person's, and naming a value with confidence above alpha."
     )
     does_not_protect: ClassVar[str] = "Values that differ but are close."
     monotonicity: ClassVar[str] = "Monotone: both of its parts are."
@@ -137,7 +137,7 @@ class EntropyLDiversity(Principle):
     title: ClassVar[str] = "entropy l-diversity"
     reference: ClassVar[str] = f"{_MACHANAVAJJHALA}, Def. 4.1"
     protects: ClassVar[str] = (
-        "Homogeneity and skew: the group is as uncertain as l equally likely values."
+        "Homogeneity and skew: a group less uncertain than l equally likely values."
     )
     does_not_protect: ClassVar[str] = f"A single value with a fairly large share. {_ABOUT_EQUALITY}"
     monotonicity: ClassVar[str] = "Monotone: entropy is concave."
@@ -224,9 +224,7 @@ class RecursiveCLDiversity(Principle):
     example: ClassVar[str] = "recursive-cl:c=3,l=3,allowed=healthy"
     title: ClassVar[str] = "recursive (c,l)-diversity"
     reference: ClassVar[str] = f"{_MACHANAVAJJHALA}, Defs. 4.2-4.4"
-    protects: ClassVar[str] = (
-        "An adversary who rules out l - 2 values still cannot be sure of the most frequent one."
-    )
+    protects: ClassVar[str] = "Becoming sure of the most frequent value by ruling out l - 2 others."
     does_not_protect: ClassVar[str] = _ABOUT_EQUALITY
     monotonicity: ClassVar[str] = "Monotone: top counts of a union are at most the sums."
 

@@ -42,8 +42,8 @@ class EpsilonMAnonymity(Principle):
     title: ClassVar[str] = "(ε,m)-anonymity"
     reference: ClassVar[str] = "Li, Tao, Xiao 2008, Defs. 7 and 8"
     protects: ClassVar[str] = (
-        "Proximity: nobody's number can be placed within ε of a value of the group with "
-        "confidence above 1/m."
+        "Proximity: placing anybody's number within ε of a value of the group with confidence "
+        "above 1/m."
     )
     does_not_protect: ClassVar[str] = (
         "Claims around a number that no row holds ({40, 60} lie within 15 of 50), and groups "
@@ -121,8 +121,8 @@ class DeltaLDiversity(Principle):
     title: ClassVar[str] = "(δ,l)-diversity"
     reference: ClassVar[str] = "Zare-Mirakabad 2012, Def. 5, repaired to be monotone"
     protects: ClassVar[str] = (
-        "Proximity to any number whatever: no claim of the form “within δ of x” holds with "
-        "confidence above 1/l, also if the adversary faces several candidate groups."
+        "Proximity to any number whatever: a claim “within δ of x” with confidence above 1/l, "
+        "also by an adversary who faces several candidate groups."
     )
     does_not_protect: ClassVar[str] = "Claims about intervals longer than 2δ."
     needs: ClassVar[Needs] = "numbers"

@@ -29,7 +29,7 @@ class KAnonymity(Principle):
     example: ClassVar[str] = "k-anonymity:k=5"
     title: ClassVar[str] = "k-anonymity"
     reference: ClassVar[str] = "Samarati 2001; Sweeney 2002"
-    protects: ClassVar[str] = "Nobody can tell which of k rows is a given person's."
+    protects: ClassVar[str] = "Telling which of k rows is a given person's."
     does_not_protect: ClassVar[str] = (
         "The sensitive value: if all k rows hold the same or nearly the same one, it is known."
     )
@@ -76,7 +76,7 @@ class DeltaPresence(Principle):
     title: ClassVar[str] = "δ-presence"
     reference: ClassVar[str] = "Nergiz, Atzori, Clifton 2007, Def. 3"
     protects: ClassVar[str] = (
-        "Whether a member of a known population is in the table at all, beyond δ certainty."
+        "Telling, beyond δ certainty, whether a member of a known population is in the table."
     )
     does_not_protect: ClassVar[str] = (
         "Anyone the adversary already knows to be in the table; sensitive values as such."
