@@ -5,11 +5,11 @@ printed; `row` counts tuples where the paper numbers them. All the people are fi
 
 References
 ----------
-.. [1] Machanavajjhala, Gehrke, Kifer, Venkitasubramaniam: l-diversity. ICDE 2006.
-.. [2] Li, Tao, Xiao: Preservation of proximity privacy. SIGMOD 2008.
-.. [3] Wang, Meng, Bamba, Liu, Pu: A general proximity privacy principle. ICDE 2009.
-.. [4] Zare-Mirakabad: (δ,l)-diversity. 2012.
-.. [5] Wang, Han, Wang, Wang: (l,e)-diversity. Journal of Software, 2013.
+- Machanavajjhala, Gehrke, Kifer, Venkitasubramaniam: l-Diversity. ICDE 2006.
+- Li, Tao, Xiao: Preservation of proximity privacy. SIGMOD 2008.
+- Wang, Meng, Bamba, Liu, Pu: A general proximity privacy principle. ICDE 2009.
+- Zare-Mirakabad: (δ,l)-diversity. 2012.
+- Wang, Han, Wang, Wang: (l,e)-Diversity. 2013.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _HEART, _VIRAL, _CANCER = "Heart Disease", "Viral Infection", "Cancer"
 
 
 def machanavajjhala2006_figure1() -> pl.DataFrame:
-    """Figure 1 of [1]_: the inpatient microdata.
+    """Figure 1 of Machanavajjhala et al. 2006: the inpatient microdata.
 
     Bob, whom the homogeneity attack is aimed at, is row 9. Umeko, the 21-year-old Japanese of
     the background knowledge attack, is row 3.
@@ -57,7 +57,9 @@ def machanavajjhala2006_figure1() -> pl.DataFrame:
 
 
 def machanavajjhala2006_figure2() -> pl.DataFrame:
-    """Figure 2 of [1]_: the inpatients, 4-anonymous; all of the third group have cancer.
+    """Figure 2 of Machanavajjhala et al. 2006: the inpatients, 4-anonymous.
+
+    All of the third group have cancer.
 
     Examples
     --------
@@ -72,7 +74,7 @@ def machanavajjhala2006_figure2() -> pl.DataFrame:
 
 
 def machanavajjhala2006_figure3() -> pl.DataFrame:
-    """Figure 3 of [1]_: the inpatients, 3-diverse; `row` refers to Figure 1.
+    """Figure 3 of Machanavajjhala et al. 2006: the inpatients, 3-diverse; `row` refers to Figure 1.
 
     Examples
     --------
@@ -88,7 +90,7 @@ def machanavajjhala2006_figure3() -> pl.DataFrame:
 
 
 def li2008_table1a() -> pl.DataFrame:
-    """Table 1a of [2]_: the microdata of a company. The first row is Andy's.
+    """Table 1a of Li et al. 2008: the microdata of a company. The first row is Andy's.
 
     The running example of its Section 4 numbers the tuples by ascending salary instead.
 
@@ -107,7 +109,9 @@ def li2008_table1a() -> pl.DataFrame:
 
 
 def li2008_table1b() -> pl.DataFrame:
-    """Table 1b of [2]_: a generalisation of Table 1a into three groups, one of four near salaries.
+    """Table 1b of Li et al. 2008: Table 1a generalised into three groups.
+
+    Three of the four salaries in the first group lie close together.
 
     Examples
     --------
@@ -125,9 +129,10 @@ def li2008_table1b() -> pl.DataFrame:
 
 
 def wang2009_table1() -> pl.DataFrame:
-    """Table I of [3]_: each disease a probability distribution over four. Row 1 is Kevin's.
+    """Table I of Wang et al. 2009: diseases that are uncertain, each a distribution over four.
 
     Together the columns `flu`, `asthma`, `bronchitis` and `none` are the sensitive attribute.
+    Row 1 is Kevin's.
 
     Examples
     --------
@@ -149,7 +154,7 @@ def wang2009_table1() -> pl.DataFrame:
 
 
 def zaremirakabad2012_figure1() -> pl.DataFrame:
-    """Figure 1 of [4]_: employees' data, 3-diverse by every count of values; salaries in thousands.
+    """Figure 1 of Zare-Mirakabad 2012: employees' data, 3-diverse; salaries in thousands.
 
     Examples
     --------
@@ -166,7 +171,7 @@ def zaremirakabad2012_figure1() -> pl.DataFrame:
 
 
 def zaremirakabad2012_figure2() -> pl.DataFrame:
-    """Figure 2 of [4]_: two groups of numbers, used by its Examples 2 and 3.
+    """Figure 2 of Zare-Mirakabad 2012: two groups of numbers, used by its Examples 2 and 3.
 
     Examples
     --------
@@ -177,7 +182,7 @@ def zaremirakabad2012_figure2() -> pl.DataFrame:
 
 
 def wang2013_table1() -> pl.DataFrame:
-    """Table I of [5]_: the original table.
+    """Table I of Wang et al. 2013: the original table.
 
     Examples
     --------
@@ -203,7 +208,7 @@ def wang2013_table1() -> pl.DataFrame:
 
 
 def wang2013_table2() -> pl.DataFrame:
-    """Table II of [5]_: the quasi-identifier table of a 3-diverse anatomy of Table I.
+    """Table II of Wang et al. 2013: the quasi-identifiers of a 3-diverse anatomy of Table I.
 
     The paper heads the column `group` "Ground-ID".
 
@@ -216,7 +221,7 @@ def wang2013_table2() -> pl.DataFrame:
 
 
 def wang2013_table3() -> pl.DataFrame:
-    """Table III of [5]_: the sensitive attribute table that goes with Table II.
+    """Table III of Wang et al. 2013: the sensitive attribute table that goes with Table II.
 
     Examples
     --------
@@ -227,7 +232,7 @@ def wang2013_table3() -> pl.DataFrame:
 
 
 def wang2013_table4(*, as_printed: bool = False) -> pl.DataFrame:
-    """Table IV of [5]_: the quasi-identifier table of a (3,1)-diverse anatomy of Table I.
+    """Table IV of Wang et al. 2013: the quasi-identifiers of a (3,1)-diverse anatomy of Table I.
 
     Parameters
     ----------
@@ -250,7 +255,7 @@ def wang2013_table4(*, as_printed: bool = False) -> pl.DataFrame:
 
 
 def wang2013_table5() -> pl.DataFrame:
-    """Table V of [5]_: the sensitive attribute table that goes with Table IV.
+    """Table V of Wang et al. 2013: the sensitive attribute table that goes with Table IV.
 
     Examples
     --------
@@ -261,7 +266,7 @@ def wang2013_table5() -> pl.DataFrame:
 
 
 def wang2013_figure1() -> Hierarchy:
-    """Figure 1 of [5]_: the semantic tree of diseases, spelled as in Table I.
+    """Figure 1 of Wang et al. 2013: the semantic tree of diseases, spelled as in Table I.
 
     Its text gives the leaves and their parents, and that flu and gastritis have no nearer common
     ancestor than their great-grandparent. The level between is a guess: one node above each

@@ -26,6 +26,7 @@ _SECTIONS: dict[str, tuple[str, ...] | None] = {
     "hierarchies": None,
     "transform": ("algorithm", "cuts", "suppression_limit", "dealing"),
 }
+_NEW = "wideberth init TABLE -o policy.toml"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,16 +70,16 @@ class Policy:
         try:
             text = path.read_text(encoding="utf-8-sig")
         except FileNotFoundError:
-            raise PolicyError(
-                f"there is no policy {path}", hint="wideberth init TABLE -o policy.toml"
-            ) from None
+            raise PolicyError(f"there is no policy {path}", hint=_NEW) from None
         except (OSError, UnicodeDecodeError) as error:
             reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
-            raise PolicyError(f"cannot read policy {path}: {reason}") from None
+            raise PolicyError(f"cannot read policy {path}: {reason}", hint=_NEW) from None
         try:
             content = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:  # its message ends in "(at line 3, column 7)"
-            raise PolicyError(f"{path} is not valid TOML: {error}") from None
+            raise PolicyError(
+                f"{path} is not valid TOML: {error}", hint='write texts in quotes: "age"'
+            ) from None
         return cls.of(content, where=str(path), folder=path.parent)
 
     @classmethod

@@ -61,7 +61,10 @@ class Subject:
         for column in [*quasi, *sensitive, *([group] if group else [])]:
             require_column(frame, column)
         if both := set(quasi) & set(sensitive):
-            raise TableError(f"column '{min(both)}' is both quasi-identifier and sensitive")
+            raise TableError(
+                f"column '{min(both)}' is both quasi-identifier and sensitive",
+                hint="name it once",
+            )
         self._columns: dict[tuple[str, ...], Column] = {}
         self._groups: dict[tuple[str, ...], Groups] = {}
 

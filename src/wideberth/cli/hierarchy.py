@@ -42,7 +42,7 @@ def hierarchy() -> None:
 )
 @format_option()
 def show(file: str, parents: bool, limit: int, form: str) -> int:
-    """Draw a hierarchy as a tree, with its levels and how many leaves are under each node.
+    """Draw the tree in FILE, with its levels and how many leaves are under each node.
 
     \b
     wideberth hierarchy show education.csv

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from heapq import heappush, heappushpop
+from heapq import heappop, heappush, heapreplace
 from typing import ClassVar
 
 import numpy as np
@@ -157,33 +157,43 @@ class _Ordered(_Closeness):
         """Add the cost of carrying mass to or from the missing value, at distance 1.
 
         Which ranks that mass comes from is free: the flow along the ranks is the difference of
-        cumulative counts less a monotone function from 0 to the mass carried. The best one is an
-        isotonic regression for absolute deviations, found with a heap.
+        cumulative counts, less an ascending function from 0 to the mass carried. The best such
+        function is an isotonic regression for absolute deviations.
         """
         entries = slice(groups.start[group], groups.start[group + 1])
-        counts = np.zeros(self.domain.size, dtype=object)
-        counts[groups.codes[entries]] = groups.counts[entries]
-        size = int(groups.sizes[group])
-        gap = counts * self.rows - self.table.astype(object) * size
+        gap = whole(self.table, self.bound) * -int(groups.sizes[group])
+        gap[groups.codes[entries]] += groups.counts[entries] * self.rows
         carried = -int(gap[-1])
         flow = np.cumsum(gap[:-1])[: self.steps] * (1 if carried >= 0 else -1)
-        return abs(carried) * self.scale + _isotonic_cost(flow.tolist(), abs(carried))
+        return abs(carried) * self.scale + _isotonic_cost(flow, abs(carried))
 
 
-def _isotonic_cost(targets: list[int], top: int) -> int:
+def _isotonic_cost(targets: Whole, top: int) -> int:
     """Return the least sum of |target - f| over ascending f from 0 to ``top``.
 
-    >>> _isotonic_cost([3, 1, 2], 2)
+    The classical method keeps a heap of the values f may still be lowered to. Targets outside the
+    range count as its ends, so that long runs of equal ones go through the heap as one.
+
+    >>> _isotonic_cost(np.array([3, 1, 2]), 2)
     2
     """
-    cost = 0
-    heap: list[int] = []
-    for target in targets:
-        inside = min(max(target, 0), top)
-        cost += abs(target - inside)
-        heappush(heap, -inside)
-        largest = -heappushpop(heap, -inside)
-        cost += largest - inside
+    inside = np.clip(targets, 0, top)
+    cost = int(np.abs(targets - inside).sum())
+    begin = np.flatnonzero(np.concatenate(([True], inside[1:] != inside[:-1]))[: len(inside)])
+    lengths = np.diff(begin, append=len(inside))
+    heap: list[tuple[int, int]] = []
+    for target, length in zip(inside[begin].tolist(), lengths.tolist(), strict=True):
+        heappush(heap, (-target, 2 * length))
+        left = length
+        while left:
+            negative, weight = heap[0]
+            used = min(left, weight)
+            cost += (-negative - target) * used
+            left -= used
+            if used == weight:
+                heappop(heap)
+            else:
+                heapreplace(heap, (negative, weight - used))
     return cost
 
 

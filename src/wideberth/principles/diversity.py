@@ -12,7 +12,7 @@ import numpy as np
 
 from wideberth.encode import Domain
 from wideberth.errors import ParameterError
-from wideberth.exact import Bools, Floats, Ints, at_most, fraction
+from wideberth.exact import Bools, Floats, Ints, at_least, at_most, fraction
 from wideberth.groups import Groups
 from wideberth.principles.base import Principle, Rule, parameter, plain, register, remembered, rows
 from wideberth.principles.dealing import deal
@@ -162,8 +162,11 @@ class _Entropy(Rule):
 
     def satisfies(self, groups: Groups) -> Bools:
         margin = self.entropy(groups) - float(np.log(float(self.wanted)))
-        verdict = margin >= 0
-        for group in np.flatnonzero(np.abs(margin) < self.TOO_CLOSE):
+        # With equal counts it is a question of how many values there are.
+        equal = groups.largest * groups.distinct == groups.sizes
+        enough = at_least(groups.distinct, self.wanted, np.ones_like(groups.distinct))
+        verdict = np.where(equal, enough, margin >= 0)
+        for group in np.flatnonzero(~equal & (np.abs(margin) < self.TOO_CLOSE)):
             verdict[group] = self.exactly(
                 groups.counts[groups.start[group] : groups.start[group + 1]]
             )
