@@ -7,6 +7,7 @@ of values is an interval of codes. A missing value is a value of its own: the la
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -15,7 +16,7 @@ import numpy.typing as npt
 import polars as pl
 
 from wideberth.errors import TableError
-from wideberth.exact import Ints, Numbers
+from wideberth.exact import Ints, Numbers, fraction
 from wideberth.hierarchy import Hierarchy
 
 Codes = npt.NDArray[np.int32]
@@ -75,11 +76,26 @@ class Domain:
             return ["true" if v else "false" for v in self.values]
         return [str(v) for v in self.values]
 
-    def codes_of(self, wanted: Sequence[object]) -> Ints:
-        """Return the codes of the given values; one that does not occur has none."""
-        position = {text: code for code, text in enumerate(self.texts)}
-        found = (position.get(str(value)) for value in wanted)
-        return np.array([code for code in found if code is not None], dtype=np.int64)
+    def code_of(self, value: object) -> int | None:
+        """Return the code of a value as a user writes it; None if it does not occur."""
+        if self.numbers is not None and not self.dated:
+            with suppress(TypeError, ValueError):
+                units = fraction(value) * self.numbers.per  # type: ignore[arg-type]
+                return self._position.get(units)
+            return None
+        text = str(value).lower() if isinstance(value, bool) else str(value)
+        return self._position.get(text)
+
+    @cached_property
+    def _position(self) -> dict[object, int]:
+        exact = self.numbers is not None and not self.dated
+        keys = self.numbers.units.tolist() if self.numbers is not None and exact else self.texts
+        return {key: code for code, key in enumerate(keys)}
+
+    @property
+    def dated(self) -> bool:
+        """Whether the values are dates, though they count as numbers of days."""
+        return self.values is not None and self.values.dtype.is_temporal()
 
     def vectors(self) -> Numbers:
         """Return the values of several number columns as rows of one exact matrix."""
@@ -262,12 +278,25 @@ def _vector(series: pl.Series) -> Column:
         lists = lists.arr.to_list()
     lengths = lists.list.len()
     width = int(lengths.drop_nulls().head(1).sum())
+    if not width:
+        return _nothing(series)
     odd = (lengths != width).fill_null(False)
     if odd.any():
         row = int(odd.arg_true()[0]) + 1
         raise TableError(f"column '{series.name}', row {row}: not as long as the first list")
     columns = [encode(lists.list.get(i).alias(f"{series.name}[{i}]")) for i in range(width)]
     return join(series.name, columns)
+
+
+def _nothing(series: pl.Series) -> Column:
+    """Encode a column of lists that has none, or has empty ones."""
+    if not series.is_null().all():
+        raise TableError(f"column '{series.name}' holds empty lists", hint="leave the cell empty")
+    histogram = np.array([len(series)])
+    return Column(
+        np.zeros(len(series), dtype=np.int32),
+        Domain(name=series.name, histogram=histogram, missing=0),
+    )
 
 
 def _refuse_not_finite(series: pl.Series) -> None:

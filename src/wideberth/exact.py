@@ -61,8 +61,32 @@ def at_least(left: Whole, ratio: Fraction, right: Whole) -> Bools:
     return (scaled >= other).astype(bool)
 
 
+def ratios(numerators: Whole, denominators: Whole | int) -> Floats:
+    """Divide integers of any size, rounding once; what no float can hold is infinite.
+
+    >>> ratios(np.array([1, 10**400], dtype=object), 4)
+    array([0.25,  inf])
+    """
+    if numerators.dtype != object and not isinstance(denominators, int):
+        return numerators / denominators
+    if numerators.dtype != object and isinstance(denominators, int) and denominators < 2**53:
+        return numerators / denominators
+    spread = np.broadcast_to(np.asarray(denominators, dtype=object), numerators.shape)
+    results = [_ratio(int(a), int(b)) for a, b in zip(numerators.flat, spread.flat, strict=True)]
+    return np.array(results, dtype=np.float64).reshape(numerators.shape)
+
+
+def _ratio(numerator: int, denominator: int) -> float:
+    try:
+        return numerator / denominator  # correctly rounded, whatever the size
+    except OverflowError:
+        return float("inf") if numerator > 0 else float("-inf")
+
+
 def _cross_multiplied(left: Whole, ratio: Fraction, right: Whole) -> tuple[Whole, Whole]:
-    bound = max(_bound(left) * ratio.denominator, _bound(right) * abs(ratio.numerator))
+    bound = max(
+        max(_bound(left), 1) * ratio.denominator, max(_bound(right), 1) * abs(ratio.numerator)
+    )
     return whole(left, bound) * ratio.denominator, whole(right, bound) * ratio.numerator
 
 
@@ -111,11 +135,7 @@ class Numbers:
 
     def floats(self) -> Floats:
         """Return the numbers rounded to floats, for display and measures, never for verdicts."""
-        if self.units.dtype == object:
-            return np.array([float(Fraction(u, self.per)) for u in self.units.flat]).reshape(
-                self.units.shape
-            )
-        return self.units / self.per
+        return ratios(self.units, self.per)
 
     def within(self, below: Fraction, above: Fraction) -> tuple[Ints, Ints]:
         """Return, for each number x, the first and last position in [x - below, x + above]."""
@@ -125,7 +145,7 @@ class Numbers:
 
     def within_share(self, share: Fraction) -> tuple[Ints, Ints]:
         """Return, for each number x, the first and last position within ``share * |x|`` of x."""
-        units = whole(self.units, self.bound * (share.numerator + share.denominator))
+        units = whole(self.units, max(self.bound, 1) * (share.numerator + share.denominator))
         reach = np.abs(units) * share.numerator // share.denominator
         return self._positions(units - reach, units + reach)
 

@@ -37,6 +37,8 @@ def principles(name: str | None, form: str) -> int:
         console().print(table)
         click.echo("\nwideberth principles NAME explains one.")
     else:
+        from rich.padding import Padding
+
         out = console()
         cls = chosen[0]
         out.print(f"{cls.title}  ({cls.name})\n", style="bold")
@@ -48,11 +50,13 @@ def principles(name: str | None, form: str) -> int:
             ("reference", cls.reference),
         ):
             out.print(heading, style="bold")
-            out.print(f"  {text}")
+            out.print(Padding.indent(text, 2))
         out.print("parameters", style="bold")
         for parameter in as_dict(cls)["parameters"]:
-            usual = "" if parameter["required"] else f" (default {parameter['default']})"
-            out.print(f"  {parameter['name']}: {parameter['doc']}; {parameter['range']}{usual}")
+            unset = parameter["default"] in (None, "")
+            usual = "" if unset else f" (default {parameter['default']})"
+            line = f"{parameter['name']}: {parameter['doc']}; {parameter['range']}{usual}"
+            out.print(Padding.indent(line, 2))
         out.print("example", style="bold")
         out.print(f"  --principle {as_dict(cls)['example']}")
     return 0

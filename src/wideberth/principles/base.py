@@ -139,6 +139,8 @@ class Principle(ABC):
                     f"{self.name}: {key} must be {specification.range}, not {value!r}",
                     hint=f"wideberth principles {self.name}",
                 )
+            if specification.kind == "whole" and value is not None:
+                object.__setattr__(self, key, int(value))  # 2.0 is 2
         self.validate()
 
     def validate(self) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from wideberth.encode import Domain
 from wideberth.errors import ParameterError
-from wideberth.exact import Bools, Floats, Whole, at_most, fraction, whole
+from wideberth.exact import Bools, Floats, Whole, at_most, fraction, ratios, whole
 from wideberth.groups import Groups
 from wideberth.principles.base import Principle, Rule, parameter, register, remembered
 
@@ -24,7 +24,7 @@ class TCloseness(Principle):
     The distance between two values is 1 for `equal`; the difference of ranks over the largest such
     difference for `ordered`; and for `hierarchical` the semantic tree's distance over its height.
     `auto` takes `ordered` for numbers and dates, else `equal`. A missing value is at distance 1
-    from every other one.
+    from every other one (or more, in a tree whose leaves are at unequal depths).
     """
 
     t: float = parameter("largest permitted distance", low=0, high=1, stronger="lower")
@@ -94,7 +94,7 @@ class _Closeness(Rule):
         return at_most(self._moved(groups), self.t, self._unit(groups))
 
     def achieved(self, groups: Groups) -> dict[str, Floats]:
-        return {"t": (self._moved(groups) / self._unit(groups)).astype(np.float64)}
+        return {"t": ratios(self._moved(groups), self._unit(groups))}
 
     def reason(self, groups: Groups, group: int) -> str:
         distance = self.achieved(groups)["t"][group]
@@ -210,16 +210,19 @@ class _Hierarchical(_Closeness):
         nodes = tree.nodes_of(domain.texts)
         self.scale = 2 * max(tree.height, 1)
         # One row per (code, node on its path below the root).
-        codes, places = [], []
-        code, node = np.arange(domain.known), np.asarray(nodes)
+        none = np.zeros(0, dtype=np.int64)
+        codes, places = [none], [none]
+        code, node = np.arange(domain.known), nodes.astype(np.int64)
         while len(node):
             below_root = tree.parent[node] >= 0
             code, node = code[below_root], node[below_root]
             codes.append(code)
             places.append(node)
-            node = tree.parent[node]
-        # A missing value hangs under the root alone, one edge as long as a full path.
+            node = tree.parent[node].astype(np.int64)
+        # A missing value hangs under the root alone, on an edge so long that it is at distance 1
+        # from the value nearest to the root.
         self.extra = domain.missing
+        self.edge = self.scale - int(tree.depth[nodes].min(initial=tree.height))
         order = np.argsort(np.concatenate(codes), kind="stable")
         self.code_of = np.concatenate(codes)[order]
         self.node_of = np.concatenate(places)[order].astype(np.int64)
@@ -250,5 +253,5 @@ class _Hierarchical(_Closeness):
             everyone = np.arange(len(groups))
             lacking = whole(groups.lookup(everyone, np.full_like(everyone, self.extra)), bound)
             far = np.abs(lacking * self.rows - sizes * int(self.table[self.extra]))
-            total = total + far * (self.scale // 2)
+            total = total + far * self.edge
         return total

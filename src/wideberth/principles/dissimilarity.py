@@ -66,7 +66,7 @@ class Dissimilarity(Principle):
     def bind(self, domain: Domain) -> Rule:
         """Bind to a domain on which the distance is defined."""
         near = similarity(domain, self.distance, fraction(self.epsilon))
-        return _Dissimilar(near, fraction(self.delta), self.k)
+        return _Dissimilar(near, domain.size, fraction(self.delta), self.k)
 
 
 class _Searched(Rule):
@@ -75,8 +75,9 @@ class _Searched(Rule):
     monotone = False
     smallest: int
 
-    def __init__(self, near: Similarity) -> None:
+    def __init__(self, near: Similarity, width: int) -> None:
         self.near = near
+        self.width = width  # of the domain: how many codes there are
 
     @remembered
     def crowd(self, groups: Groups) -> Ints:
@@ -102,7 +103,7 @@ class _Searched(Rule):
 
     def _all_satisfy(self, codes: Ints, labels: Ints) -> bool:
         parts = [codes[labels == label] for label in np.unique(labels)]
-        return bool(self.satisfies(Groups.of(parts, width=int(codes.max()) + 1)).all())
+        return bool(self.satisfies(Groups.of(parts, self.width)).all())
 
     def _partition(self, codes: Ints, rng: np.random.Generator) -> Ints | None:
         """Return labels for ascending codes such that every part satisfies, if any are found.
@@ -149,8 +150,8 @@ class _Searched(Rule):
 
 
 class _Dissimilar(_Searched):
-    def __init__(self, near: Similarity, delta: Fraction, k: int) -> None:
-        super().__init__(near)
+    def __init__(self, near: Similarity, width: int, delta: Fraction, k: int) -> None:
+        super().__init__(near, width)
         self.delta = delta
         self.smallest = k
 
@@ -214,14 +215,14 @@ class LEDiversity(Principle):
                 hint="name one under [hierarchies] in the policy, or use --hierarchy",
             )
         near = similarity(domain, "tree", fraction(self.e))
-        return _Scattered(near, self.l, classes(near, domain.size))
+        return _Scattered(near, domain.size, self.l, classes(near, domain.size))
 
 
 class _Scattered(_Searched):
     """No two rows of a group are near each other, and it has l rows or more."""
 
-    def __init__(self, near: Similarity, wanted: int, buckets: Ints | None) -> None:
-        super().__init__(near)
+    def __init__(self, near: Similarity, width: int, wanted: int, buckets: Ints | None) -> None:
+        super().__init__(near, width)
         self.smallest = wanted
         self.buckets = buckets
 

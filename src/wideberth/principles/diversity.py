@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal, localcontext
 from fractions import Fraction
-from functools import reduce
-from math import gcd
+from math import prod
 from typing import ClassVar
 
 import numpy as np
@@ -173,17 +173,19 @@ class _Entropy(Rule):
         return verdict
 
     def exactly(self, counts: Ints) -> bool:
-        """Compare integers. A common factor of all counts cancels, which keeps them small."""
-        parts = [int(n) for n in counts]
-        shared = reduce(gcd, parts)
-        parts = [n // shared for n in parts]
+        """Decide with more digits, and if these do not suffice, in integers.
+
+        A common factor of all counts cancels, which keeps the integers small.
+        """
+        parts = [int(n) for n in counts // np.gcd.reduce(counts)]
         total = sum(parts)
-        product = 1
-        for n in parts:
-            product *= n**n
-        return bool(
-            product * self.wanted.numerator**total <= (total * self.wanted.denominator) ** total
-        )
+        p, q = self.wanted.numerator, self.wanted.denominator
+        with localcontext(prec=60):
+            need = sum((n * Decimal(n).ln() for n in parts), total * Decimal(p).ln())
+            have = total * Decimal(total * q).ln()
+            if abs(have - need) > Decimal(10) ** -40 * have:
+                return need < have
+        return prod(n**n for n in parts) * p**total <= (total * q) ** total
 
     def achieved(self, groups: Groups) -> dict[str, Floats]:
         return {"l": np.exp(self.entropy(groups))}
@@ -242,20 +244,21 @@ class RecursiveCLDiversity(Principle):
     def bind(self, domain: Domain) -> Rule:
         """Bind to any domain; values that do not occur in it are absent from every group."""
         open_to_all = np.zeros(domain.size, dtype=bool)
-        open_to_all[domain.codes_of(self.allowed)] = True
-        guarded = domain.codes_of(self.required)
-        return _Recursive(self, open_to_all, guarded)
+        for value in self.allowed:
+            if (code := domain.code_of(value)) is not None:
+                open_to_all[code] = True
+        return _Recursive(self, open_to_all, [domain.code_of(value) for value in self.required])
 
 
 class _Recursive(Rule):
-    def __init__(self, principle: RecursiveCLDiversity, open_to_all: Bools, guarded: Ints) -> None:
+    def __init__(
+        self, principle: RecursiveCLDiversity, open_to_all: Bools, guarded: list[int | None]
+    ) -> None:
         self.c = fraction(principle.c)
         self.wanted = principle.l
         self.share = fraction(principle.c2) / 100
         self.open_to_all = open_to_all
         self.guarded = guarded
-        # A required value that the table lacks is absent from every group: share 0.
-        self.lacking = len(guarded) < len(set(map(str, principle.required)))
 
     @remembered
     def head(self, groups: Groups) -> Ints:
@@ -290,11 +293,12 @@ class _Recursive(Rule):
     @remembered
     def least_share(self, groups: Groups) -> Ints:
         """The smallest count of a required value in each group."""
-        if self.lacking or not len(self.guarded):
-            return np.zeros(len(groups), dtype=np.int64)
-        everyone = np.arange(len(groups))
-        found = [groups.lookup(everyone, code) for code in self.guarded]
-        return reduce(np.minimum, found)
+        least = groups.sizes
+        for code in self.guarded:
+            # A required value that the table lacks is absent from every group.
+            held = 0 if code is None else groups.lookup(np.arange(len(groups)), code)
+            least = np.minimum(least, held)
+        return least
 
     def satisfies(self, groups: Groups) -> Bools:
         return self._diverse(groups) & at_most(

@@ -11,7 +11,18 @@ import numpy as np
 from wideberth.distances import Windows, numbers_of, windows
 from wideberth.encode import Domain
 from wideberth.errors import ParameterError
-from wideberth.exact import Bools, Floats, Ints, Numbers, Whole, at_least, at_most, fraction, whole
+from wideberth.exact import (
+    Bools,
+    Floats,
+    Ints,
+    Numbers,
+    Whole,
+    at_least,
+    at_most,
+    fraction,
+    ratios,
+    whole,
+)
 from wideberth.groups import Groups
 from wideberth.principles.base import Needs, Principle, Rule, parameter, register, remembered, rows
 from wideberth.principles.dealing import deal
@@ -90,6 +101,11 @@ class EpsilonMAnonymity(Principle):
         """Bind to a domain of numbers or dates (ε in days)."""
         numbers: Numbers = numbers_of(domain, self.name)
         if self.relative and self.epsilon is not None:
+            if domain.dated:
+                raise ParameterError(
+                    f"epsilon-m: a share of a date means nothing (column '{domain.name}')",
+                    hint="give epsilon as a number of days",
+                )
             first, last = numbers.within_share(fraction(self.epsilon))
         else:
             below, above = (self.e1, self.e2) if self.epsilon is None else (self.epsilon,) * 2
@@ -258,7 +274,7 @@ class _Range(Rule):
 
     def achieved(self, groups: Groups) -> dict[str, Floats]:
         return {
-            "e": (self.range(groups) / self.numbers.per).astype(np.float64),
+            "e": ratios(self.range(groups), self.numbers.per),
             "k": groups.distinct.astype(np.float64),
         }
 
@@ -326,8 +342,8 @@ class _Variance(Rule):
 
     def achieved(self, groups: Groups) -> dict[str, Floats]:
         n, spread = self.moments(groups)
-        square = np.maximum(whole(n, int(groups.sizes.max()) ** 2) * n, 1)
-        return {"t": (spread / square).astype(np.float64) / float(self.per) ** 2}
+        square = np.maximum(n.astype(object) ** 2, 1) * self.per**2
+        return {"t": ratios(spread, square)}
 
     def reason(self, groups: Groups, group: int) -> str:
         return f"variance {self.achieved(groups)['t'][group]:.4g} over {rows(groups.sizes[group])}"
