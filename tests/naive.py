@@ -151,9 +151,7 @@ def multi_attribute_l(
 # ---- numbers
 
 
-def near(
-    x: Any, y: Any, context: Context, epsilon: Any, relative: bool, e1: Any, e2: Any
-) -> bool:
+def near(x: Any, y: Any, context: Context, epsilon: Any, relative: bool, e1: Any, e2: Any) -> bool:
     """Whether y lies in the neighbourhood of x; a missing value is near missing ones only."""
     if x is None or y is None:
         return x is y
@@ -190,7 +188,9 @@ def delta_l(group: Sequence[Any], context: Context, delta: Any, l: Any, variant:
     delta, l = given(delta), given(l)  # noqa: E741
     lacking, numbers = list(group).count(None), context.numbers(group)
     if variant == "literal":
-        crowds = [sum(x - delta <= y + delta and y - delta <= x + delta for y in numbers) for x in numbers]
+        crowds = [
+            sum(x - delta <= y + delta and y - delta <= x + delta for y in numbers) for x in numbers
+        ]
     else:
         # A fullest interval can be moved up until it begins with a value.
         crowds = [sum(x <= y <= x + 2 * delta for y in numbers) for x in numbers]
@@ -298,18 +298,21 @@ def transport_problem(
     rank = {v: i for i, v in enumerate(values)}
     if None in table:
         values.append(None)
-    height = max(len(ancestry(node, context.parents)) for node in context.parents) - 1 if (
-        kind == "hierarchical"
-    ) else 0
+    depth = {v: len(ancestry(v, context.parents)) - 1 for v in context.parents or ()}
 
     def ground(a: Any, b: Any) -> Fraction:
         if a == b:
             return Fraction(0)
+        if kind == "hierarchical":
+            height = max(depth.values())
+            if a is None or b is None:
+                # A missing value hangs under the root, at distance 1 from the nearest value.
+                above = min(depth[v] for v in known)
+                return 1 + Fraction(depth[a if b is None else b] - above, 2 * height)
+            return tree_distance(a, b, context.parents) / height
         if a is None or b is None or kind == "equal":
             return Fraction(1)
-        if kind == "ordered":
-            return Fraction(abs(rank[a] - rank[b]), len(known) - 1)
-        return tree_distance(a, b, context.parents) / height
+        return Fraction(abs(rank[a] - rank[b]), len(known) - 1)
 
     here = Counter(group)
     p = [Fraction(here[v], len(group)) for v in values]
@@ -334,7 +337,7 @@ def emd_ordered(p: Sequence[Fraction], q: Sequence[Fraction]) -> Fraction:
 def transport(
     p: Sequence[Fraction], q: Sequence[Fraction], cost: Sequence[Sequence[Fraction]]
 ) -> Fraction:
-    """The least cost of turning p into q: successive shortest paths (Bellman-Ford), in fractions."""
+    """The least cost of turning p into q, by successive shortest paths (Bellman-Ford)."""
     size = len(p)
     supply, demand = list(p), list(q)
     flow = [[Fraction(0)] * size for _ in range(size)]
@@ -349,7 +352,11 @@ def transport(
                     if there is not None and (back is None or there + cost[i][j] < back):
                         length[size + j], before[size + j] = there + cost[i][j], i
                     back = length[size + j]
-                    if flow[i][j] and back is not None and (there is None or back - cost[i][j] < there):
+                    if (
+                        flow[i][j]
+                        and back is not None
+                        and (there is None or back - cost[i][j] < there)
+                    ):
                         length[i], before[i] = back - cost[i][j], size + j
         end = min(
             (j for j in range(size) if demand[j] and length[size + j] is not None),
@@ -368,9 +375,7 @@ def transport(
                 flow[b][a - size] -= moved
         supply[path[-1]] -= moved
         demand[end] -= moved
-    return sum(
-        (flow[i][j] * cost[i][j] for i in range(size) for j in range(size)), Fraction(0)
-    )
+    return sum((flow[i][j] * cost[i][j] for i in range(size) for j in range(size)), Fraction(0))
 
 
 # ---- all of them, and partitions

@@ -7,7 +7,6 @@ of values is an interval of codes. A missing value is a value of its own: the la
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -38,8 +37,6 @@ class Domain:
         The code of missing values, if there are any: the last one.
     values : polars.Series, optional
         The value behind each other code.
-    numbers : Numbers, optional
-        The same values as exact numbers (days for dates), if they are numbers.
     parts : array of int, optional
         For an attribute of several columns: the code of each column, one row per joint code.
     components : tuple of Domain
@@ -52,7 +49,6 @@ class Domain:
     histogram: Ints
     missing: int | None = None
     values: pl.Series | None = None
-    numbers: Numbers | None = None
     parts: npt.NDArray[np.int32] | None = None
     components: tuple[Domain, ...] = field(default=())
     tree: Hierarchy | None = None
@@ -76,21 +72,32 @@ class Domain:
             return ["true" if v else "false" for v in self.values]
         return [str(v) for v in self.values]
 
+    @cached_property
+    def numbers(self) -> Numbers | None:
+        """The values as exact numbers (days for dates), if they are numbers."""
+        if self.values is None:
+            return None
+        dtype = self.values.dtype
+        if dtype.is_decimal():
+            return Numbers.of(np.array(self.values.to_list(), dtype=object))
+        if dtype.is_numeric() or dtype == pl.Date:
+            return Numbers.of(self.values.to_physical().to_numpy())
+        if dtype == pl.Datetime:
+            microseconds = self.values.dt.timestamp("us").to_numpy()
+            return Numbers.whole(microseconds, _MICROSECONDS_PER_DAY)
+        return None
+
     def code_of(self, value: object) -> int | None:
         """Return the code of a value as a user writes it; None if it does not occur."""
+        key: object = str(value).lower() if isinstance(value, bool) else str(value)
+        keys: Sequence[object] = self.texts
         if self.numbers is not None and not self.dated:
-            with suppress(TypeError, ValueError):
-                units = fraction(value) * self.numbers.per  # type: ignore[arg-type]
-                return self._position.get(units)
-            return None
-        text = str(value).lower() if isinstance(value, bool) else str(value)
-        return self._position.get(text)
-
-    @cached_property
-    def _position(self) -> dict[object, int]:
-        exact = self.numbers is not None and not self.dated
-        keys = self.numbers.units.tolist() if self.numbers is not None and exact else self.texts
-        return {key: code for code, key in enumerate(keys)}
+            keys = self.numbers.units.tolist()
+            try:
+                key = fraction(str(value)) * self.numbers.per  # 1, 1.0 and "1" are the same
+            except ValueError:
+                return None
+        return keys.index(key) if key in keys else None
 
     @property
     def dated(self) -> bool:
@@ -144,7 +151,6 @@ def encode(series: pl.Series) -> Column:
     dtype, name = series.dtype, series.name
     if dtype in (pl.List, pl.Array):
         return _vector(series)
-    numbers: Numbers | None = None
     if dtype.is_float():
         _refuse_not_finite(series)
     series = series.alias("")  # polars may take a name such as ^a.*$ for a pattern
@@ -154,15 +160,7 @@ def encode(series: pl.Series) -> Column:
         codes, values = _encode_by_search(series)
     else:
         codes, values = _encode_by_name(series)
-    if dtype.is_numeric():
-        plain = values.to_numpy() if not dtype.is_decimal() else np.array(values.to_list(), object)
-        numbers = Numbers.of(plain)
-    elif dtype == pl.Date:
-        numbers = Numbers.of(values.to_physical().to_numpy())
-    elif dtype == pl.Datetime:
-        microseconds = values.dt.timestamp("us").to_numpy()
-        numbers = Numbers(microseconds, _MICROSECONDS_PER_DAY)
-    return _column(name, codes, values, numbers)
+    return _column(name, codes, values)
 
 
 def join(name: str, columns: Sequence[Column]) -> Column:
@@ -210,7 +208,7 @@ def compress(key: Ints | Codes, size: int) -> tuple[Ints, Codes]:
     return present.astype(np.int64), inverse.astype(np.int32)
 
 
-def _column(name: str, codes: Codes, values: pl.Series, numbers: Numbers | None) -> Column:
+def _column(name: str, codes: Codes, values: pl.Series) -> Column:
     """Turn code -1 into the missing code, and count."""
     known = len(values)
     absent = codes < 0
@@ -218,10 +216,7 @@ def _column(name: str, codes: Codes, values: pl.Series, numbers: Numbers | None)
     if missing is not None:
         codes = np.where(absent, np.int32(missing), codes)
     histogram = np.bincount(codes, minlength=known)
-    return Column(
-        codes,
-        Domain(name=name, histogram=histogram, missing=missing, values=values, numbers=numbers),
-    )
+    return Column(codes, Domain(name=name, histogram=histogram, missing=missing, values=values))
 
 
 def _encode_integers(series: pl.Series) -> tuple[Codes, pl.Series]:

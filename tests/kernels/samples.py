@@ -24,6 +24,7 @@ from wideberth.hierarchy import Hierarchy
 from wideberth.principles import Parameter, Principle, Rule
 
 NUMERIC = ("integers", "large", "tenths", "decimals", "floats", "dates", "datetimes")
+_DATES = ("dates", "datetimes")
 KINDS_FOR = {
     "size": ("integers", "text"),
     "population": ("integers", "text"),
@@ -59,6 +60,9 @@ _VALUES: dict[str, st.SearchStrategy[Any]] = {
 }
 
 
+_ROUND = sorted({Fraction(a, b) for a in range(13) for b in range(1, 13)})
+
+
 @dataclass(frozen=True)
 class Sample:
     """A column in both worlds: plain values for the twins, codes for the rules."""
@@ -69,7 +73,14 @@ class Sample:
     context: naive.Context
     parts: list[list[int]]  # the rows of each group
 
-    def groups(self, parts: Sequence[Sequence[int]], population: Sequence[int] | None = None) -> Any:
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """Show what a failing test needs, instead of every field."""
+        groups = [self.of(part) for part in self.parts]
+        printer.text(f"{self.kind} in groups {groups}, tree {self.context.parents}")
+
+    def groups(
+        self, parts: Sequence[Sequence[int]], population: Sequence[int] | None = None
+    ) -> Any:
         """Return the histograms of groups given by their rows."""
         coded = [self.column.codes[list(part)].tolist() for part in parts]
         return Groups.of(coded, self.column.domain.size, population)
@@ -117,11 +128,12 @@ def samples(
     missing = None if kind != "several" else (None,) * len(pool[0])
     if draw(st.integers(0, 2)) == 0:
         pool.append(missing)
-    values = draw(st.lists(st.sampled_from(pool), min_size=1, max_size=rows))
-    if kind == "vectors" and all(v is None for v in values):
-        values.append(pool[0])
-    owners = draw(st.lists(st.integers(0, groups - 1), min_size=len(values), max_size=len(values)))
-    parts = [[r for r, o in enumerate(owners) if o == g] for g in range(groups)]
+    # One number for both the value and the group of a row: half as much to draw.
+    cells = draw(st.lists(st.integers(0, len(pool) * groups - 1), min_size=1, max_size=rows))
+    if kind == "vectors" and all(pool[c // groups] is None for c in cells):
+        cells.append(0)  # a column of missing lists has no length
+    values = [pool[c // groups] for c in cells]
+    parts = [[row for row, c in enumerate(cells) if c % groups == g] for g in range(groups)]
     return sample(kind, values, parents, [part for part in parts if part])
 
 
@@ -190,23 +202,33 @@ def _parameter(specification: Parameter, data: Sample) -> st.SearchStrategy[Any]
         return st.lists(st.sampled_from(words), max_size=3, unique=True).map(tuple)
     if kind == "whole":
         return st.integers(low or 0, (low or 0) + 4 if high is None else high)
-    small = st.builds(Fraction, st.integers(0, 12), st.integers(1, 12))
+    return _within(low or 0, high, specification.low_open, data).map(_as_written)
+
+
+def _within(low: int, high: int | None, low_open: bool, data: Sample) -> st.SearchStrategy[Any]:
+    """Draw an exact number and one of the ways to write it."""
     if high is not None:
-        small = small.map(lambda f: (low or 0) + (high - (low or 0)) * (f if f <= 1 else 1 / f))
-    elif numbers := data.numbers():
-        gaps = sorted({abs(x - y) for x in numbers for y in numbers})
-        small = st.one_of(small, st.sampled_from(gaps), st.sampled_from(gaps).map(_just_below))
-    if low is not None:
-        small = small.map(lambda f: f if f > low else Fraction(low) + specification.low_open)
-    return small.flatmap(as_written)
+        pool = st.sampled_from([low + (high - low) * f for f in _ROUND if f <= 1])
+    else:
+        pool = st.sampled_from([f for f in _ROUND if f > low or (f == low and not low_open)])
+        if numbers := data.numbers():
+            gaps = sorted({abs(x - y) for x in numbers for y in numbers})
+            near = [g for gap in gaps for g in (gap, _just_below(gap)) if g > low]
+            pool = st.one_of(pool, st.sampled_from(near)) if near else pool
+    return st.tuples(pool, st.integers(0, 2))
+
+
+def _as_written(drawn: tuple[Fraction, int]) -> Any:
+    """A user may write a float where that is the number, and a fraction anywhere."""
+    exact, notation = drawn
+    if notation == 0 or Fraction(repr(float(exact))) != exact:
+        return exact
+    return float(exact) if notation == 1 else Decimal(repr(float(exact)))
 
 
 def as_written(exact: Fraction) -> st.SearchStrategy[Any]:
-    """A user may write a float where that is the number, and a fraction anywhere."""
-    written = [exact]
-    if Fraction(repr(float(exact))) == exact:
-        written += [float(exact), Decimal(repr(float(exact)))]
-    return st.sampled_from(written)
+    """Draw one of the ways to write a number."""
+    return st.tuples(st.just(exact), st.integers(0, 2)).map(_as_written)
 
 
 def _just_below(exact: Fraction) -> Fraction:
@@ -233,7 +255,9 @@ _DISTANCES: dict[str, tuple[Any, ...]] = {
 
 
 def _settle_epsilon(draw: st.DrawFn, chosen: dict[str, Any], data: Sample) -> None:
-    mode = draw(st.sampled_from(["absolute", "relative", "general"]))
+    # A share of a date would depend on where its calendar begins.
+    modes = ["absolute", "general", *(["relative"] if data.kind not in _DATES else [])]
+    mode = draw(st.sampled_from(modes))
     gap = _parameter(Parameter("", low=0), data)
     share = _parameter(Parameter("", low=0, high=1), data)
     ratios = [abs(x - y) / max(abs(x), abs(y)) for x in data.numbers() for y in data.numbers() if x]
@@ -273,8 +297,7 @@ def _settle_delta(draw: st.DrawFn, chosen: dict[str, Any], data: Sample) -> None
 def _settle_closeness(draw: st.DrawFn, chosen: dict[str, Any], data: Sample) -> None:
     ranked = data.kind in NUMERIC and any(v is not None for v in data.values)
     fitting = ["auto", "equal", *(["ordered"] if ranked else [])]
-    # How far a missing value is from a shallow leaf, only a balanced tree leaves no doubt.
-    if data.context.parents and (data.kind == "balanced" or None not in data.values):
+    if data.context.parents:
         fitting.append("hierarchical")
     chosen["distance"] = draw(st.sampled_from(fitting))
 

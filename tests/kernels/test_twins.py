@@ -8,11 +8,11 @@ from math import floor, isfinite
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import naive
-from kernels.samples import bound, expected, principles, sample, samples
+from kernels.samples import bound, expected, principles, samples
 from wideberth.errors import ParameterError
 from wideberth.principles import Principle, iterate
 
@@ -25,7 +25,7 @@ def test_every_principle_has_a_twin() -> None:
 
 
 @each
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(data=st.data())
 def test_satisfies(cls: type[Principle], data: st.DataObject) -> None:
     table = data.draw(samples(cls))
@@ -38,14 +38,17 @@ def test_satisfies(cls: type[Principle], data: st.DataObject) -> None:
         assert verdict == expected(principle, table.of(part), context), table.of(part)
 
 
-@each
-@settings(max_examples=100)
+@pytest.mark.parametrize(
+    # A part of a group has no population of its own.
+    "cls",
+    [cls for cls in OURS if cls.needs != "population"],
+    ids=lambda cls: cls.name,
+)
+@settings(max_examples=60)
 @given(data=st.data())
 def test_feasible_tries_all_partitions(cls: type[Principle], data: st.DataObject) -> None:
     table = data.draw(samples(cls, rows=6, groups=1))
     principle = data.draw(principles(cls, table))
-    # A part of a group has no population of its own.
-    assume(cls.needs != "population")
     rule = bound(principle, table)
     possible = naive.feasible(table.values, lambda g: expected(principle, g, table.context))
     assert rule.feasible(table.groups(table.parts))[0] == possible
@@ -55,16 +58,8 @@ def test_feasible_tries_all_partitions(cls: type[Principle], data: st.DataObject
         assert all(expected(principle, table.of(part), table.context) for part in made)
 
 
-def test_dealing_makes_up_for_the_paper() -> None:
-    """Li, Tao, Xiao 2008, Theorem 1: feasible, although no cut of the sorted group is."""
-    principle = next(c for c in OURS if c.name == "epsilon-m")(epsilon=15, m=2)
-    table = sample("integers", [40, 50, 60, 80])
-    assert not bound(principle, table).satisfies(table.groups(table.parts))[0]
-    assert bound(principle, table).feasible(table.groups(table.parts))[0]
-
-
 @each
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(data=st.data())
 def test_achieved_is_the_strongest_that_satisfies(
     cls: type[Principle], data: st.DataObject

@@ -266,7 +266,7 @@ def test_theorem_1_buckets_of_the_proof(judge):
 
 
 def test_theorem_1_finishing_the_running_example(judge):
-    """Our g is floor(8 / 2) = 4: any g from maxsize up to that is valid, the largest loses least."""
+    """Any g from maxsize to floor(8 / 2) = 4 is valid; ours is the largest, which loses least."""
     dealt = judge(near(20, 10000, 2), T).finished()
     assert dealt == [[1000, 24000], [1010, 31000], [1020, 33000], [16000, 50000]]
     assert judge(near(20, 10000, 2), *dealt).satisfied == [True] * 4

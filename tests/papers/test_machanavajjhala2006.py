@@ -303,6 +303,12 @@ def test_definition_4_5_finds_the_block_1_diverse(form):
     assert wb.check(BLOCK, **both, principles=wb.MultiAttributeLDiversity(l=1, form=form))
 
 
+def test_definition_4_5_with_recursive_diversity():
+    """No c makes up for a single value."""
+    principle = wb.MultiAttributeLDiversity(l=2, form="recursive", c=10**6)
+    assert not wb.check(BLOCK, quasi="q", sensitive=["s", "v"], principles=principle)
+
+
 def test_definition_4_5_accepts_a_block_with_all_combinations():
     block = pl.DataFrame(list(product(["q*"], "ab", "xyz")), schema=["q", "s", "v"], orient="row")
     both = {"quasi": "q", "sensitive": ["s", "v"]}

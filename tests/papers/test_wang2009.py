@@ -9,6 +9,7 @@ import pytest
 
 import wideberth as wb
 from wideberth import datasets
+from wideberth.encode import encode, join
 
 TABLE_I = datasets.wang2009_table1()
 DISEASE = ("flu", "asthma", "bronchitis", "none")
@@ -27,6 +28,11 @@ def far(epsilon, delta, k=2, **rest):
 def variational(p, q):
     """Footnote 1, in floating point: rounding matters at the threshold, so round it away."""
     return round(sum(abs(a - b) for a, b in zip(p, q, strict=True)) / 2, 9)
+
+
+def joined(table):
+    """Return the four columns as one sensitive attribute."""
+    return join("disease", [encode(table[name]) for name in DISEASE])
 
 
 # ---- Table I
@@ -53,12 +59,17 @@ def test_example_1_groups_agree_with_quasi_identifiers():
     assert by_id.groups == by_box.groups == 2
 
 
-def test_example_4_neighbourhood_of_the_second_value():
-    """ε = 0.1: Φ(v2) = {v1, v2, v3, v4}, exactly at distance 0.1, and no other is that crowded."""
-    rows = TABLE_I.filter(group=1).select(DISEASE).rows()
-    near = [[variational(p, q) <= 0.1 for q in rows] for p in rows]
-    assert near[1] == [True, True, True, True, False]
-    assert max(sum(line) for line in near) == 4
+def test_example_2_and_4_neighbourhood_of_the_second_value():
+    """ε = 0.1: Φ(v2) = {v1, v2, v3, v4}, all exactly 0.1 off, which is 80 % of Kevin's group."""
+    column = joined(TABLE_I.filter(group=1))
+    rule = far(0.1, 1).bind(column.domain)
+    neighbourhoods = [
+        {row for row, other in enumerate(column.codes, start=1) if other in rule.near.near(code)}
+        for code in column.codes
+    ]
+    assert neighbourhoods[1] == {1, 2, 3, 4}
+    assert neighbourhoods == [{1, 2}, {1, 2, 3, 4}, {2, 3}, {2, 4}, {5}]
+    assert len(neighbourhoods[1]) / len(column.codes) == 0.8
 
 
 def test_equation_3_risk_of_group_1_is_3_of_4():
@@ -223,9 +234,11 @@ def test_theorem_2_a_clique_needs_as_many_groups_as_values(judge):
 
 
 def test_table_1_can_be_partitioned_dissimilarly():
-    """All eight tuples, ε = 0.1, δ = 1, k = 2: found, and every part satisfies."""
+    """All eight tuples, ε = 0.1, δ = 1, k = 2: a partition is found, and every part satisfies."""
     principle = far(0.1, 1, k=2, on=DISEASE)
     assert not check(TABLE_I, principle).satisfied
-    # v2 is near v1, v3 and v4, so it needs v5 … v8; one such partition by hand:
-    dealt = TABLE_I.with_columns(hand=pl.Series(np.array([1, 2, 1, 1, 1, 2, 2, 2])))
+    column = joined(TABLE_I)
+    labels = principle.bind(column.domain).finish(column.codes, np.random.default_rng(0))
+    dealt = TABLE_I.with_columns(hand=pl.Series(labels))
     assert check(dealt, principle, group="hand").satisfied
+    assert dealt["hand"].n_unique() > 1

@@ -1,4 +1,4 @@
-"""Wang, Han, Wang, Wang: (l,e)-diversity. Journal of Software, 2013."""
+"""Wang, Han, Wang, Wang: (l,e)-Diversity. 2013."""
 
 from fractions import Fraction
 from itertools import combinations

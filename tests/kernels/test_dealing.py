@@ -1,0 +1,62 @@
+"""Taking groups apart: `deal` and `partition_exactly`."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import naive
+from wideberth.principles.dealing import deal, partition_exactly
+
+codes = st.lists(st.integers(0, 6), min_size=1, max_size=14)
+
+
+@given(codes, st.integers(1, 6), st.integers(0, 5))
+def test_deal_gives_each_hand_every_so_manyth_rank(rows: list[int], hands: int, seed: int) -> None:
+    labels = deal(np.array(rows), hands, np.random.default_rng(seed))
+    dealt = [sorted(c for c, at in zip(rows, labels, strict=True) if at == h) for h in range(hands)]
+    assert dealt == [sorted(rows)[h::hands] for h in range(hands)]
+
+
+@given(codes, st.integers(1, 6))
+def test_no_hand_gets_two_equal_rows_if_there_are_enough_hands(rows: list[int], more: int) -> None:
+    most = max(Counter(rows).values())
+    labels = deal(np.array(rows), most + more - 1, np.random.default_rng(0))
+    assert max(Counter(zip(rows, labels.tolist(), strict=True)).values()) == 1
+
+
+def test_who_of_equal_rows_goes_where_is_chance() -> None:
+    """The order of the rows must not tell, so seeds must matter, and nothing else may."""
+    same = np.zeros(8, dtype=np.int64)
+    dealt = {tuple(deal(same, 4, np.random.default_rng(seed)).tolist()) for seed in range(40)}
+    assert len(dealt) > 30
+    again = [deal(same, 4, np.random.default_rng(5)).tolist() for _ in range(2)]
+    assert again[0] == again[1]
+
+
+def test_no_hands_at_all_still_deals_one_group() -> None:
+    assert deal(np.array([2, 1]), 0, np.random.default_rng(0)).tolist() == [0, 0]
+
+
+@settings(max_examples=150)
+@given(st.integers(1, 6), st.data())
+def test_partition_exactly_finds_one_whenever_there_is_one(size: int, data: st.DataObject) -> None:
+    subsets = [[i for i in range(size) if s >> i & 1] for s in range(1, 2**size)]
+    good = {tuple(s) for s in subsets if data.draw(st.integers(0, 5)) == 0}
+    labels = partition_exactly(size, lambda rows: tuple(rows.tolist()) in good)
+    assert (labels is not None) == naive.feasible(range(size), lambda part: tuple(part) in good)
+    if labels is not None:
+        parts = [tuple(np.flatnonzero(labels == label).tolist()) for label in range(size)]
+        assert {part for part in parts if part} <= good
+        assert labels.max() + 1 == len(set(labels.tolist()))
+
+
+def test_partition_exactly_prefers_large_parts() -> None:
+    assert partition_exactly(4, lambda rows: True).tolist() == [0, 0, 0, 0]
+    assert partition_exactly(4, lambda rows: len(rows) == 3) is None
+    assert sorted(
+        Counter(partition_exactly(5, lambda rows: len(rows) in (2, 3)).tolist()).values()
+    ) == [2, 3]

@@ -1,0 +1,569 @@
+"""`check` as a library: the kind of table, the order of rows and the way of asking never matter."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from collections.abc import Callable
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import wideberth as wb
+from wideberth.datasets import li2008_table1b, wang2009_table1, wang2013_figure1
+from wideberth.principles import iterate, parse
+
+PEOPLE = pl.DataFrame(
+    {
+        "age": ["[17,24]"] * 4 + ["3*"] * 3 + [None] * 2,
+        "zip": ["130**", "130**", "130**", "130**", "*", "*", "*", "1485*", "1485*"],
+        "disease": ["flu", "flu", "cancer", "ulcer", "flu", None, "flu", "ulcer", "cancer"],
+        "salary": [1000, 1010, 1020, 50000, 16000, 24000, None, 33000, 31000],
+    }
+)
+ROLES: dict[str, Any] = {"quasi": ["age", "zip"], "sensitive": ["disease", "salary"]}
+PRINCIPLES = [
+    "k-anonymity:k=3",
+    "distinct-l:on=disease,l=2",
+    "entropy-l:on=disease,l=2",
+    "t-closeness:on=salary,t=0.4",
+    "epsilon-m:on=salary,epsilon=100,m=2",
+    "epsilon-m:on=salary,epsilon=10%,m=2",
+    "variance:on=salary,t=1000",
+    "multi-attribute-l:l=1",
+]
+
+Constructor = Callable[[pl.DataFrame], Any]
+
+
+def _file(suffix: str) -> Callable[[pl.DataFrame, Path], Path]:
+    def write(frame: pl.DataFrame, folder: Path) -> Path:
+        path = folder / f"people{suffix}"
+        if suffix == ".parquet":
+            frame.write_parquet(path)
+        elif suffix == ".feather":
+            frame.write_ipc(path)
+        else:
+            frame.write_csv(path, separator="\t" if suffix == ".tsv" else ",")
+        return path
+
+    return write
+
+
+KINDS: dict[str, Callable[[pl.DataFrame, Path], Any]] = {
+    "polars": lambda frame, _: frame,
+    "lazy": lambda frame, _: frame.lazy(),
+    "pandas": lambda frame, _: pd.DataFrame(frame.to_dict(as_series=False)),
+    "pandas-arrow": lambda frame, _: frame.to_pandas(use_pyarrow_extension_array=True),
+    "pyarrow": lambda frame, _: frame.to_arrow(),
+    "csv": _file(".csv"),
+    "tsv": _file(".tsv"),
+    "parquet": _file(".parquet"),
+    "feather": _file(".feather"),
+    "text": lambda frame, folder: str(_file(".csv")(frame, folder)),
+}
+
+
+@pytest.fixture(params=KINDS)
+def constructor(request: pytest.FixtureRequest, tmp_path: Path) -> Constructor:
+    """Each kind of table there is, made from a polars one."""
+    return lambda frame: KINDS[request.param](frame, tmp_path)
+
+
+def achieved(table: Any, principles: str, **how: Any) -> dict[str, float]:
+    """Check one principle, and return the figures."""
+    return wb.check(table, principles=principles, **how).principles[0].achieved
+
+
+# The kind of table never matters.
+
+
+def test_every_kind_of_table_gives_the_same_result(constructor):
+    expected = wb.check(PEOPLE, principles=PRINCIPLES, **ROLES).to_dict()
+    assert expected["groups"] == 3
+    assert [p["satisfied"] for p in expected["principles"]].count(False) > 2
+    found = wb.check(constructor(PEOPLE), principles=PRINCIPLES, **ROLES).to_dict()
+    assert found == expected
+    assert json.loads(json.dumps(found, allow_nan=False)) == found
+
+
+def test_the_table_of_groups_is_of_the_callers_kind(constructor):
+    table = constructor(PEOPLE)
+    groups = wb.check(table, principles="k-anonymity:k=3", **ROLES).table
+    kind = pl.DataFrame if isinstance(table, pl.LazyFrame | Path | str) else type(table)
+    assert type(groups) is kind
+    names = groups.column_names if isinstance(groups, pa.Table) else list(groups.columns)
+    assert names == ["age", "zip", "rows", "k-anonymity:k=3", "k-anonymity:k=3 k"]
+    as_polars = pl.DataFrame(groups)
+    by_age = {row[0]: row[2:] for row in as_polars.rows()}
+    assert by_age == {"3*": (3, True, 3), "[17,24]": (4, True, 4), None: (2, False, 2)}
+
+
+@pytest.mark.parametrize(
+    "index",
+    [
+        [5, 3, 8, 1, 0, 2, 7, 6, 4],
+        [0] * 9,
+        list("ihgfedcba"),
+        pd.MultiIndex.from_product([[1, 2, 3], list("abc")]),
+        [1.5, np.nan, 1.5, 0, 0, 0, 0, 0, 0],
+    ],
+    ids=["shuffled", "duplicated", "text", "levels", "missing"],
+)
+def test_pandas_index_labels_never_matter(index):
+    table = pd.DataFrame(PEOPLE.to_dict(as_series=False))
+    expected = wb.check(table, principles=PRINCIPLES, **ROLES)
+    table.index = index
+    found = wb.check(table, principles=PRINCIPLES, **ROLES)
+    assert found.to_dict() == expected.to_dict()
+    pd.testing.assert_frame_equal(found.table, expected.table)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_order_of_rows_never_matters(seed):
+    shuffled = PEOPLE.sample(fraction=1, shuffle=True, seed=seed)
+    found = wb.check(shuffled, principles=PRINCIPLES, **ROLES)
+    expected = wb.check(PEOPLE, principles=PRINCIPLES, **ROLES)
+    assert found.to_dict() == expected.to_dict()
+    assert found.table.equals(expected.table)
+
+
+def test_the_order_of_columns_never_matters():
+    found = wb.check(PEOPLE[:, ::-1], principles=PRINCIPLES, **ROLES).to_dict()
+    assert found == wb.check(PEOPLE, principles=PRINCIPLES, **ROLES).to_dict()
+
+
+def test_the_callers_table_is_left_alone():
+    table = pd.DataFrame(PEOPLE.to_dict(as_series=False))
+    before = table.copy()
+    _ = wb.check(table, principles=PRINCIPLES, **ROLES).table
+    pd.testing.assert_frame_equal(table, before)
+
+
+def test_names_that_look_like_patterns():
+    table = PEOPLE.rename({"age": "^a.*$", "salary": "^s$", "zip": "*"})
+    result = wb.check(
+        table, quasi=["^a.*$", "*"], sensitive="^s$", principles="epsilon-m:epsilon=100,m=2"
+    )
+    assert result.groups == 3
+    assert result.table.columns[:2] == ["^a.*$", "*"]
+
+
+# Groups.
+
+
+def test_generalised_values_are_labels():
+    table = pl.DataFrame({"age": ["[17,24]", "[17,24]", "[17-24]", "*", "1*", "130**", "130**"]})
+    result = wb.check(table, quasi="age", principles="k-anonymity:k=2")
+    assert result.groups == 5
+    assert result.principles[0].violating_rows == 3
+
+
+def test_missing_quasi_identifiers_agree_with_each_other_only():
+    table = pl.DataFrame({"age": ["a", "a", None, None, None], "zip": ["1", "1", "1", "1", None]})
+    result = wb.check(table, quasi=["age", "zip"], principles="k-anonymity:k=2")
+    sizes = {(row["age"], row["zip"]): row["rows"] for row in result.table.to_dicts()}
+    assert sizes == {("a", "1"): 2, (None, "1"): 2, (None, None): 1}
+    assert result.principles[0].worst[0].values == {"age": None, "zip": None}
+
+
+def test_numbers_are_quasi_identifiers_too():
+    table = pl.DataFrame({"age": [9, 10, 100, 9], "height": [1.5, 1.5, 2.0, 1.5]})
+    result = wb.check(table, quasi=["age", "height"], principles="k-anonymity:k=2")
+    assert result.table["age"].to_list() == [9, 10, 100]
+    assert result.to_dict()["principles"][0]["worst"][0]["group"] == {"age": 10, "height": 1.5}
+
+
+def test_group_ids_make_the_groups():
+    table = pl.DataFrame({"age": ["*"] * 4, "id": [7, 7, 8, 8], "salary": [40, 60, 50, 80]})
+    how = {"sensitive": "salary", "principles": "epsilon-m:epsilon=15,m=2"}
+    by_id = wb.check(table, quasi="age", group="id", **how)
+    assert by_id.satisfied
+    assert by_id.groups == 2
+    assert by_id.principles[0].worst[0].values == {"id": 7}
+    assert not wb.check(table, quasi="age", **how)
+    assert wb.check(table, group="id", **how).to_dict() == by_id.to_dict()
+
+
+def test_table_1b_of_li_2008():
+    result = wb.check(
+        li2008_table1b(),
+        quasi=["age", "zip"],
+        sensitive="salary",
+        principles=wb.EpsilonMAnonymity(epsilon=100, m=2),
+    )
+    (report,) = result.principles
+    assert not result
+    assert report.achieved == {"m": 4 / 3}
+    assert (report.violating_groups, report.violating_rows) == (1, 4)
+    assert report.worst[0].values == {"age": "[17,24]", "zip": "[12k,16k]"}
+
+
+def test_a_column_named_twice_counts_once():
+    twice = {"quasi": ["age", "zip", "age"], "sensitive": ["disease", "disease"]}
+    result = wb.check(PEOPLE, principles="distinct-l:l=2", **twice)
+    assert result.table.columns[:3] == ["age", "zip", "rows"]
+
+
+# Sensitive attributes.
+
+
+def test_several_sensitive_attributes():
+    result = wb.check(
+        PEOPLE, principles=["distinct-l:on=disease,l=3", "distinct-l:on=salary,l=3"], **ROLES
+    )
+    assert [(p.on, p.satisfied) for p in result.principles] == [
+        ("disease", False),
+        ("salary", False),
+    ]
+    assert [p.violating_rows for p in result.principles] == [5, 2]
+
+
+def test_the_same_principle_on_two_attributes_has_two_columns():
+    same = ["distinct-l:on=disease,l=3", "distinct-l:on=salary,l=3"]
+    groups = wb.check(PEOPLE, principles=same, **ROLES).table
+    assert groups.columns[3:] == [
+        "distinct-l:l=3 on disease",
+        "distinct-l:l=3 on disease l",
+        "distinct-l:l=3 on salary",
+        "distinct-l:l=3 on salary l",
+    ]
+    assert groups["distinct-l:l=3 on disease"].to_list() == [False, True, False]
+    assert groups["distinct-l:l=3 on salary"].to_list() == [True, True, False]
+
+
+def test_a_quasi_identifier_called_rows():
+    table = pl.DataFrame({"rows": ["a", "a", "b"]})
+    groups = wb.check(table, quasi="rows", principles="k-anonymity:k=2").table
+    assert groups.to_dicts()[0] == {
+        "rows": "a",
+        "rows'": 2,
+        "k-anonymity:k=2": True,
+        "k-anonymity:k=2 k": 2.0,
+    }
+
+
+DISSIMILAR = "epsilon=0.1,delta=0.5,k=2,distance=variational"
+DISEASES = ["flu", "asthma", "bronchitis", "none"]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_an_attribute_of_several_columns(tmp_path, suffix):
+    table = _file(suffix)(wang2009_table1(), tmp_path)
+    result = wb.check(
+        table,
+        quasi=["age", "zip"],
+        sensitive=DISEASES,
+        principles=f"dissimilarity:on={'+'.join(DISEASES)},{DISSIMILAR}",
+    )
+    (report,) = result.principles
+    assert report.on == "flu+asthma+bronchitis+none"
+    assert report.achieved["delta"] == 1 / 4  # the paper: a risk of 3/4
+    assert report.violating_rows == 5
+
+
+def test_an_attribute_that_is_a_list(tmp_path):
+    table = wang2009_table1()
+    lists = table.select("age", "zip", disease=pl.concat_list(DISEASES))
+    assert lists["disease"].dtype == pl.List(pl.Float64)
+    lists.write_parquet(tmp_path / "lists.parquet")
+    found = wb.check(
+        tmp_path / "lists.parquet",
+        quasi=["age", "zip"],
+        sensitive="disease",
+        principles=f"dissimilarity:{DISSIMILAR}",
+    )
+    (report,) = found.principles
+    assert report.achieved["delta"] == 1 / 4
+    assert report.violating_rows == 5
+
+
+def test_dates_are_numbers_of_days(constructor):
+    born = [dt.date(2000, 2, 28), dt.date(2000, 3, 1), dt.date(1999, 1, 1), None]
+    table = constructor(pl.DataFrame({"zip": ["1"] * 4, "born": born}))
+    roles = {"quasi": "zip", "sensitive": "born"}
+    assert achieved(table, "epsilon-m:epsilon=1,m=2", **roles) == {"m": 4}
+    assert achieved(table, "epsilon-m:epsilon=2,m=2", **roles) == {"m": 2}
+    assert achieved(table, "k-e:k=1,e=1", **roles)["e"] == 425
+
+
+def test_times_are_parts_of_days():
+    born = [dt.datetime(2000, 1, 1, 0), dt.datetime(2000, 1, 1, 12), dt.datetime(2000, 1, 2, 12)]
+    table = pl.DataFrame({"zip": ["1"] * 3, "born": born})
+    roles = {"quasi": "zip", "sensitive": "born"}
+    assert achieved(table, "epsilon-m:epsilon=0.5,m=2", **roles) == {"m": 1.5}
+    assert achieved(table, "epsilon-m:epsilon=0.49,m=2", **roles) == {"m": 3}
+
+
+def test_decimals_are_exact(constructor):
+    # As floats, 0.3 - 0.2 is less than 0.1, and 0.8 - 0.7 more.
+    prices = [Decimal("0.2"), Decimal("0.3"), Decimal("0.7"), Decimal("0.8")]
+    table = constructor(pl.DataFrame({"zip": ["1"] * 4, "price": prices}))
+    roles = {"quasi": "zip", "sensitive": "price"}
+    assert achieved(table, "epsilon-m:epsilon=0.1,m=2", **roles) == {"m": 2}
+    assert achieved(table, "epsilon-m:epsilon=0.0999,m=2", **roles) == {"m": 4}
+
+
+def test_truth_values_are_categories(constructor):
+    table = constructor(pl.DataFrame({"zip": ["1"] * 4, "smokes": [True, False, True, None]}))
+    roles = {"quasi": "zip", "sensitive": "smokes"}
+    assert achieved(table, "distinct-l:l=2", **roles) == {"l": 3}
+    assert achieved(table, "frequency-l:l=2", **roles) == {"l": 2}
+    allowed = "recursive-cl:c=1,l=2,allowed=true"
+    assert wb.check(table, principles=allowed, **roles).satisfied
+    with pytest.raises(wb.TableError, match="'smokes', row 1: not a number"):
+        wb.check(table, principles="variance:t=1", **roles)
+
+
+def test_a_given_type_goes_before_the_guessed_one():
+    table = pl.DataFrame({"zip": ["1"] * 3, "code": ["1", "1.0", "01"]})
+    roles = {"quasi": "zip", "sensitive": "code"}
+    assert achieved(table, "distinct-l:l=2", **roles) == {"l": 3}
+    table = table.head(2)
+    assert achieved(table, "distinct-l:l=2", **roles) == {"l": 1}
+    assert achieved(table, "distinct-l:l=2", types={"code": "text"}, **roles) == {"l": 2}
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_the_order_of_principles_never_matters(order):
+    table = pl.DataFrame({"zip": ["1"] * 2, "code": ["1", "1.0"]})
+    wanted = ["distinct-l:l=2", "epsilon-m:epsilon=1,m=2"][::order]
+    roles = {"quasi": "zip", "sensitive": "code", "principles": wanted}
+    result = wb.check(table, **roles)
+    assert {p.principle.name: p.achieved for p in result.principles} == {
+        "distinct-l": {"l": 1},
+        "epsilon-m": {"m": 1},
+    }
+    with pytest.raises(wb.TableError, match="epsilon-m needs numbers"):
+        wb.check(table, types={"code": "text"}, **roles)
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_an_attribute_that_is_missing_in_every_row(order):
+    table = pl.DataFrame({"zip": ["1"] * 3, "salary": [None] * 3}, schema_overrides={"salary": str})
+    wanted = ["distinct-l:l=2", "epsilon-m:epsilon=1,m=2"][::order]
+    result = wb.check(table, quasi="zip", sensitive="salary", principles=wanted)
+    assert [p.achieved for p in result.principles][::order] == [{"l": 1}, {"m": 1}]
+
+
+# Distances.
+
+
+@pytest.mark.parametrize("kind", ["object", "file", "text", "rule"])
+def test_semantic_trees(tmp_path, kind):
+    tree = wang2013_figure1()
+    path = tmp_path / "tree.csv"
+    path.write_text("\n".join(";".join(row) for row in tree.to_rows()))
+    given = {"object": tree, "file": path, "text": str(path), "rule": {"file": str(path)}}[kind]
+    table = pl.DataFrame(
+        {"zip": ["1"] * 3 + ["2"] * 3, "disease": ["Flu", "Cancer", "Gastritis"] * 2}
+    )
+    how = {"quasi": "zip", "sensitive": "disease", "hierarchies": {"disease": given}}
+    assert wb.check(table, principles="l-e:l=3,e=1", **how).satisfied
+    assert not wb.check(table, principles="l-e:l=3,e=3", **how).satisfied
+
+
+def test_a_python_function_as_distance():
+    def initials(a: str, b: str) -> float:
+        return 0 if a[0] == b[0] else 1
+
+    table = pl.DataFrame({"zip": ["1"] * 4, "disease": ["flu", "fever", "cancer", "ulcer"]})
+    principle = wb.Dissimilarity(epsilon=0, delta=1, k=2, distance=initials)
+    result = wb.check(table, quasi="zip", sensitive="disease", principles=principle)
+    assert result.principles[0].achieved["delta"] == 2 / 3
+    assert result.to_dict()["principles"][0]["parameters"]["distance"] == "initials"
+
+
+def test_a_python_function_of_vectors():
+    def largest(a: tuple[float, ...], b: tuple[float, ...]) -> float:
+        return max(abs(x - y) for x, y in zip(a, b, strict=True))
+
+    table = pl.DataFrame({"zip": ["1"] * 3, "x": [0, 1, 5], "y": [0, 2, 5]})
+    principle = wb.Dissimilarity(on=["x", "y"], epsilon=2, delta=1, k=2, distance=largest)
+    result = wb.check(table, quasi="zip", sensitive=["x", "y"], principles=[principle])
+    assert result.principles[0].achieved["delta"] == 1 / 2
+
+
+# The population.
+
+
+def presence(table: pl.DataFrame, population: Any, principle: str) -> wb.CheckResult:
+    return wb.check(table, quasi="age", principles=principle, population=population)
+
+
+def test_presence_counts_the_groups_of_the_population_only():
+    table = pl.DataFrame({"age": ["a", "a", "b"]})
+    population = pl.DataFrame({"age": ["a", "a", "a", "a", "b", "b", "c"]})
+    assert presence(table, population, "delta-presence:delta_max=0.5").satisfied
+    result = presence(table, population, "delta-presence:delta_max=0.5,delta_min=0.25")
+    (report,) = result.principles
+    assert result.groups == 2
+    assert (report.violating_groups, report.violating_rows) == (1, 0)
+    assert report.achieved == {"delta_max": 0.5, "delta_min": 0}
+    assert report.worst[0].values == {"age": "c"}
+    assert not report.worst[0].satisfied
+
+
+def test_presence_of_people_who_are_not_in_the_population():
+    table = pl.DataFrame({"age": ["a", "z"]})
+    population = pl.DataFrame({"age": ["a", "a"]})
+    result = presence(table, population, "delta-presence:delta_max=1")
+    assert not result
+    assert result.principles[0].worst[0].values == {"age": "z"}
+    assert result.to_dict()["principles"][0]["achieved"]["delta_max"] is None
+
+
+def test_presence_finds_a_group_again_whatever_its_order_and_type(constructor):
+    table = pl.DataFrame({"age": [100, 9, 10, 9]})
+    population = constructor(pl.DataFrame({"age": [10] * 2 + [100] * 4 + [9] * 3 + [1]}))
+    result = presence(table, population, "delta-presence:delta_max=0.5")
+    verdicts = {age: (verdict, share) for age, _, verdict, share, _ in result.table.rows()}
+    assert verdicts == {9: (False, 2 / 3), 10: (True, 1 / 2), 100: (True, 1 / 4)}
+
+
+# Policies.
+
+
+@pytest.fixture
+def policy(tmp_path: Path) -> Path:
+    (tmp_path / "rules").mkdir()
+    path = tmp_path / "rules" / "policy.toml"
+    path.write_text(
+        """
+        [roles]
+        identifier = ["name"]
+        quasi = ["age", "zip"]
+        sensitive = ["disease", "salary"]
+        insensitive = ["visits"]
+        [[principle]]
+        name = "distinct-l"
+        on = "disease"
+        l = 2
+        [[principle]]
+        name = "epsilon-m"
+        on = "salary"
+        epsilon = "10%"
+        m = 2
+        """
+    )
+    return path
+
+
+def test_policy_as_path_text_and_object(policy):
+    expected = wb.check(PEOPLE, principles=["distinct-l:on=disease,l=2", PRINCIPLES[5]], **ROLES)
+    for given in (policy, str(policy), wb.Policy.load(policy)):
+        assert wb.check(PEOPLE, policy=given).to_dict() == expected.to_dict()
+
+
+def test_a_policy_fits_the_original_and_the_release(policy):
+    original = PEOPLE.with_columns(name=pl.lit("x"), visits=pl.lit(1))
+    assert wb.check(original, policy=policy).to_dict() == wb.check(PEOPLE, policy=policy).to_dict()
+
+
+def test_a_release_may_have_a_column_of_groups(policy):
+    release = PEOPLE.with_columns(group=pl.lit(1))
+    assert wb.check(release, policy=policy, group="group").groups == 1
+    with pytest.raises(wb.PolicyError, match="column 'group' has no role"):
+        wb.check(release, policy=policy)
+
+
+def test_a_release_may_not_lack_what_is_to_be_checked(policy):
+    with pytest.raises(wb.PolicyError, match="the table has no column 'salary'"):
+        wb.check(PEOPLE.drop("salary"), policy=policy)
+
+
+def test_arguments_go_before_the_policy(policy):
+    result = wb.check(PEOPLE, policy=policy, quasi="zip", principles="k-anonymity:k=3")
+    assert [p.principle for p in result.principles] == [wb.KAnonymity(k=3)]
+    assert list(result.principles[0].worst[0].values) == ["zip"]
+
+
+def test_a_mistake_of_the_policy_is_a_policy_error(policy):
+    policy.write_text(policy.read_text().replace('on = "disease"', 'on = "zip"'))
+    with pytest.raises(wb.PolicyError, match="'zip' is no sensitive attribute"):
+        wb.check(PEOPLE, policy=policy)
+
+
+# The result.
+
+
+@pytest.mark.parametrize("worst", [0, 1, 2, 10])
+def test_worst(worst):
+    result = wb.check(PEOPLE, principles="k-anonymity:k=3", worst=worst, **ROLES)
+    sizes = [group.rows for group in result.principles[0].worst]
+    assert sizes == [2, 3, 4][:worst]
+    assert result.principles[0].violating_groups == 1
+
+
+def test_the_worst_groups_come_first():
+    table = pl.DataFrame({"zip": list("aabbbcccc"), "s": [1, 1, 1, 1, 2, 1, 2, 3, 4]})
+    result = wb.check(table, quasi="zip", sensitive="s", principles="frequency-l:l=2")
+    assert [g.values["zip"] for g in result.principles[0].worst] == ["a", "b", "c"]
+    assert [g.achieved["l"] for g in result.principles[0].worst] == [1, 1.5, 4]
+
+
+def test_a_result_is_as_true_as_the_table_is_safe():
+    assert wb.check(PEOPLE, principles="k-anonymity:k=2", **ROLES)
+    assert not wb.check(PEOPLE, principles=["k-anonymity:k=2", "k-anonymity:k=3"], **ROLES)
+
+
+def test_a_single_row():
+    result = wb.check(PEOPLE.head(1), principles=["k-anonymity:k=1", PRINCIPLES[1]], **ROLES)
+    assert (result.rows, result.groups) == (1, 1)
+    assert [p.satisfied for p in result.principles] == [True, False]
+
+
+@pytest.mark.parametrize("cls", list(iterate()), ids=lambda cls: cls.name)
+def test_every_principle_is_read_as_it_is_written(cls):
+    principle = parse(cls.example)
+    assert type(principle) is cls
+    assert parse(str(principle)) == principle
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "epsilon-m:epsilon=10%,m=4",
+        "epsilon-m:e1=20,e2=10000,m=2",
+        "delta-l:delta=0.5,l=4/3",
+        "recursive-cl:c=0.1,l=2,required=flu|cancer,c2=5",
+        "frequency-l:l=2.7182818284590451",
+    ],
+)
+def test_a_principle_is_read_as_it_is_written(text):
+    principle = parse(text)
+    assert parse(str(principle)) == principle
+
+
+# What cannot be.
+
+
+@pytest.mark.parametrize(
+    ("how", "error", "message"),
+    [
+        ({"principles": []}, wb.ParameterError, "no principle"),
+        ({"principles": "k-anonymity:k=2", "quasi": []}, wb.ParameterError, "quasi-identifiers"),
+        ({"principles": "distinct-l:l=2"}, wb.ParameterError, "which sensitive attribute"),
+        ({"principles": "distinct-l:on=zip,l=2"}, wb.ParameterError, "'zip' is no sensitive"),
+        ({"principles": "delta-presence:delta_max=1"}, wb.ParameterError, "population"),
+        ({"principles": "k-anonymity:k=2", "types": {"x": "text"}}, wb.TableError, "'x'"),
+        ({"principles": "k-anonymity:k=2", "types": {"zip": "x"}}, wb.ParameterError, "'x'"),
+        ({"principles": "k-anonymity:k=2", "hierarchies": {"x": "y"}}, wb.TableError, "'x'"),
+        ({"principles": "k-anonymity:k=2", "group": "x"}, wb.TableError, "'x'"),
+        ({"principles": "k-anonymity:k=2", "sensitive": "zip"}, wb.TableError, "both"),
+    ],
+)
+def test_refused(how, error, message):
+    with pytest.raises(error, match=message):
+        wb.check(PEOPLE, **(ROLES | how))
+
+
+def test_what_is_no_table():
+    with pytest.raises(wb.TableError, match="got list"):
+        wb.check([1, 2], quasi="a", principles="k-anonymity:k=2")

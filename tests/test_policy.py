@@ -1,0 +1,330 @@
+"""policy.toml becomes objects; a key that nothing reads is a mistake."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import wideberth as wb
+from wideberth import schema, tables
+from wideberth.datasets import census
+from wideberth.tables import ReadOptions
+
+ROLES: dict[str, Any] = {
+    "identifier": ["name"],
+    "quasi": ["age", "zip"],
+    "sensitive": ["disease", "salary"],
+    "insensitive": ["visits"],
+}
+
+EVERYTHING = """
+version = 1
+population = "everyone.csv"
+group = "group"
+
+[table]
+delimiter = ";"
+encoding = "latin-1"
+missing = ["-", ""]
+
+[roles]
+identifier = ["name"]
+quasi = ["age", "zip"]
+sensitive = ["disease", "salary"]
+insensitive = ["visits"]
+
+[types]
+zip = "text"
+salary = "decimal"
+
+[[principle]]
+name = "epsilon-m"
+on = "salary"
+epsilon = "10%"
+m = 5
+
+[[principle]]
+name = "multi-attribute-l"
+on = ["disease", "salary"]
+l = 2
+
+[[principle]]
+name = "recursive-cl"
+on = "disease"
+c = 2.5
+l = 2
+allowed = ["healthy", "flu"]
+
+[[principle]]
+name = "k-anonymity"
+k = 5
+
+[hierarchies]
+zip = { mask = 5 }
+disease = "trees/disease.csv"
+age = { file = "age.csv", header = true }
+salary = { parents = "salary.csv" }
+
+[transform]
+algorithm = "mondrian"
+cuts = "best"
+suppression_limit = 0.0
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "policy.toml").write_text(EVERYTHING, encoding="utf-8")
+    return tmp_path
+
+
+def test_every_section(folder):
+    policy = wb.Policy.load(folder / "policy.toml")
+    assert policy.roles == ROLES
+    assert policy.types == {"zip": "text", "salary": "decimal"}
+    assert policy.options == ReadOptions(delimiter=";", encoding="latin-1", missing=("-", ""))
+    assert policy.principles == [
+        wb.EpsilonMAnonymity(on="salary", epsilon="10%", m=5),
+        wb.MultiAttributeLDiversity(on=("disease", "salary"), l=2),
+        wb.RecursiveCLDiversity(on="disease", c=2.5, l=2, allowed=("healthy", "flu")),
+        wb.KAnonymity(k=5),
+    ]
+    assert policy.transform == {"algorithm": "mondrian", "cuts": "best", "suppression_limit": 0.0}
+    assert policy.group == "group"
+
+
+def test_paths_start_at_the_policys_folder(folder):
+    policy = wb.Policy.load(folder / "policy.toml")
+    assert policy.population == str(folder / "everyone.csv")
+    assert policy.hierarchies == {
+        "zip": {"mask": 5},
+        "disease": str(folder / "trees" / "disease.csv"),
+        "age": {"file": str(folder / "age.csv"), "header": True},
+        "salary": {"parents": str(folder / "salary.csv")},
+    }
+
+
+def test_absolute_paths_stay_as_they_are(tmp_path):
+    population = str(tmp_path / "everyone.csv")
+    assert wb.Policy.of({"population": population}, folder=Path("else")).population == population
+
+
+def test_text_and_path_load_alike(folder):
+    path = folder / "policy.toml"
+    assert wb.Policy.load(str(path)) == wb.Policy.load(path)
+
+
+def test_a_mark_at_the_beginning_of_the_file(folder):
+    path = folder / "policy.toml"
+    expected = wb.Policy.load(path)
+    path.write_text(EVERYTHING.lstrip(), encoding="utf-8-sig")
+    assert wb.Policy.load(path) == expected
+
+
+def test_of_is_what_load_reads(folder):
+    content = tomllib.loads(EVERYTHING)
+    assert wb.Policy.of(content, folder=folder) == wb.Policy.load(folder / "policy.toml")
+
+
+def test_nothing_need_be_said():
+    policy = wb.Policy.of({})
+    assert policy.roles == {key: [] for key in schema.ROLES}
+    assert policy == wb.Policy(roles={key: [] for key in schema.ROLES}, principles=[])
+    assert policy.options == ReadOptions()
+    assert policy.population is None
+
+
+def test_what_is_not_said_of_reading_is_as_usual():
+    policy = wb.Policy.of({"table": {"encoding": "latin-1"}})
+    assert policy.options == ReadOptions(encoding="latin-1")
+
+
+def test_a_policy_made_by_hand_need_not_name_every_role():
+    policy = wb.Policy(roles={"quasi": ["age"]}, principles=[wb.KAnonymity(k=2)])
+    assert wb.check(pl.DataFrame({"age": [1, 1]}), policy=policy)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ({"role": {}}, "policy has an unknown key 'role'\n.*did you mean 'roles'"),
+        ({"roles": {"sensitiv": []}}, r"\[roles\] has an unknown key 'sensitiv'\n.*'sensitive'"),
+        ({"table": {"sep": ","}}, r"\[table\] has an unknown key 'sep'\n.*missing, delimiter"),
+        ({"transform": {"cut": "best"}}, r"\[transform\] has an unknown key 'cut'\n.*'cuts'"),
+        ({"roles": []}, "roles must be a section"),
+        ({"types": 1}, "types must be a section"),
+        ({"hierarchies": "x"}, "hierarchies must be a section"),
+        ({"roles": {"quasi": "age"}}, "roles.quasi must be a list"),
+        ({"roles": {"quasi": ["age", 1]}}, "roles.quasi must be a list"),
+        ({"roles": ROLES, "types": {"age": "money"}}, "'age' cannot have the type 'money'"),
+        ({"roles": ROLES, "types": {"age": ["text"]}}, "'age' cannot have the type"),
+        ({"roles": ROLES, "types": {"agee": "text"}}, r"\[types\].*'agee'\n.*'age'"),
+        ({"roles": ROLES, "hierarchies": {"x": {}}}, r"\[hierarchies\].*'x'\n.*known: name"),
+        ({"table": {"missing": "NA"}}, "table.missing must be a list of texts"),
+        ({"table": {"missing": [1]}}, "table.missing must be a list of texts"),
+        ({"table": {"encoding": 8}}, "table.encoding must be text"),
+        ({"population": 1}, "population must be text"),
+        ({"group": ["a"]}, "group must be text"),
+        ({"version": 2}, "version this program does not know"),
+        ({"version": "1"}, "version this program does not know"),
+        ({"principle": {"name": "k-anonymity"}}, r"write \[\[principle\]\]"),
+        ({"principle": ["k-anonymity"]}, r"write \[\[principle\]\]"),
+        ({"principle": [{"k": 5}]}, "principle 1 has no name"),
+        ({"principle": [{"name": 5}]}, "principle 1 has no name"),
+        ({"principle": [{"name": "k-anonimity"}]}, "principle 1: .*did you mean 'k-anonymity'"),
+        ({"principle": [{"name": "k-anonymity", "k": 0}]}, "principle 1: .*k must be"),
+        ({"principle": [{"name": "k-anonymity", "k": True}]}, "principle 1: .*k must be"),
+        ({"principle": [{"name": "distinct-l", "on": 1, "l": 2}]}, "principle 1: on must name"),
+        ({"principle": [{"name": "distinct-l", "on": [1], "l": 2}]}, "principle 1: on must name"),
+    ],
+    ids=str,
+)
+def test_refused(content, message):
+    with pytest.raises(wb.PolicyError, match=message) as refusal:
+        wb.Policy.of(content)
+    assert refusal.value.hint
+    assert refusal.value.exit_code == 1
+
+
+def test_the_message_names_the_file(tmp_path):
+    path = tmp_path / "strict.toml"
+    path.write_text("versoin = 1\n")
+    with pytest.raises(wb.PolicyError, match=r"strict\.toml has an unknown key 'versoin'"):
+        wb.Policy.load(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "place"), [("a = 1\na = 2\n", "line 2"), ("\n\nb = [\n", "end of document")]
+)
+def test_what_is_no_toml(tmp_path, text, place):
+    path = tmp_path / "policy.toml"
+    path.write_text(text)
+    with pytest.raises(wb.PolicyError, match=f"policy.toml is not valid TOML: .*{place}"):
+        wb.Policy.load(path)
+
+
+# Policies at work.
+
+
+def test_hierarchies_and_population_are_found_beside_the_policy(tmp_path):
+    rules = tmp_path / "rules"
+    rules.mkdir()
+    (rules / "everyone.csv").write_text("age\na\na\nb\nb\n")
+    (rules / "tree.csv").write_text("flu;infection;*\ncancer;tumour;*\n")
+    (rules / "policy.toml").write_text(
+        """
+        population = "everyone.csv"
+        [roles]
+        quasi = ["age"]
+        sensitive = ["disease"]
+        [[principle]]
+        name = "l-e"
+        l = 2
+        e = 1
+        [[principle]]
+        name = "delta-presence"
+        delta_max = 1
+        delta_min = 0.5
+        [hierarchies]
+        disease = "tree.csv"
+        """
+    )
+    table = pl.DataFrame({"age": ["a", "a", "b"], "disease": ["flu", "cancer", "flu"]})
+    result = wb.check(table, policy=rules / "policy.toml")
+    assert [p.satisfied for p in result.principles] == [False, True]
+    assert [p.violating_rows for p in result.principles] == [1, 0]
+
+
+def test_the_population_is_read_as_the_table_is(tmp_path):
+    (tmp_path / "people.csv").write_text("age\n-\nx\n")
+    (tmp_path / "everyone.csv").write_text("age\n-\nx\n")
+    (tmp_path / "policy.toml").write_text(
+        """
+        population = "everyone.csv"
+        [table]
+        missing = ["-"]
+        [roles]
+        quasi = ["age"]
+        [[principle]]
+        name = "delta-presence"
+        delta_max = 1
+        delta_min = 1
+        """
+    )
+    result = wb.check(tmp_path / "people.csv", policy=tmp_path / "policy.toml")
+    assert result
+    assert {group.values["age"] for group in result.principles[0].worst} == {None, "x"}
+
+
+def test_the_policys_groups(tmp_path):
+    content = {
+        "group": "g",
+        "roles": {"quasi": ["age"]},
+        "principle": [{"name": "k-anonymity", "k": 2}],
+    }
+    table = pl.DataFrame({"age": [1, 2], "g": [1, 1]})
+    assert wb.check(table, policy=wb.Policy.of(content))
+
+
+ODD_NAMES = {
+    'a "quoted" name': ["x", "y"],
+    "back\\slash": ["x", "y"],
+    "ünïcode": ["x", "y"],
+    "dotted.name": ["x", "y"],
+    "# hash": ["x", "y"],
+    "new\nline": ["x", "y"],
+}
+TABLES = {
+    "census": census(300),
+    "odd names": pl.DataFrame(ODD_NAMES),
+    "one column": pl.DataFrame({"age": [1, 1, 2]}),
+    "many types": pl.DataFrame(
+        {
+            "age": ["01", "02"],
+            "salary": ["1.50", "2.25"],
+            "birth": ["2000-01-31", None],
+            "smoker": ["yes", "no"],
+            "score": ["1e3", "-2"],
+            "diagnosis": ["a", "a"],
+            "nothing": [None, None],
+        },
+        schema_overrides={"nothing": pl.String},
+    ),
+    "typed": pl.DataFrame(
+        {
+            "age": [1, 2],
+            "salary": [1.5, None],
+            "disease": [[0.5, 0.5], [0.1, 0.9]],
+            "income": pl.Series([None, None], dtype=pl.Float64),
+        }
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_what_init_proposes_loads_and_checks(tmp_path, name):
+    frame = TABLES[name]
+    path = tmp_path / "policy.toml"
+    tables.write_text(schema.policy_text(schema.guess(frame), "table.csv"), path)
+    policy = wb.Policy.load(path)
+    assert sorted(c for columns in policy.roles.values() for c in columns) == sorted(frame.columns)
+    assert list(policy.types) == frame.columns
+    assert wb.KAnonymity(k=5) in policy.principles
+    if not policy.roles["quasi"]:
+        pytest.fail("every table here has a quasi-identifier")
+    result = wb.check(frame, policy=policy)
+    assert result.rows == frame.height
+    assert [p.on for p in result.principles] == [p.on for p in policy.principles]
+
+
+def test_what_init_proposes_on_proximity_is_a_principle():
+    text = schema.policy_text(schema.guess(TABLES["census"]), "census.csv")
+    marked = [line.removeprefix("# ") for line in text.splitlines()]
+    start = marked.index('name = "epsilon-m"')
+    (principle,) = tomllib.loads("\n".join(["[[principle]]", *marked[start:]]))["principle"]
+    policy = wb.Policy.of({"principle": [principle]})
+    assert policy.principles == [wb.EpsilonMAnonymity(on="salary", epsilon="10%", m=3)]
