@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -12,10 +12,8 @@ import numpy as np
 import polars as pl
 
 from wideberth import tables
-from wideberth.encode import encode
 from wideberth.errors import ParameterError, PolicyError
 from wideberth.exact import Bools, Floats, Ints
-from wideberth.groups import Groups, Partition
 from wideberth.policy import Policy
 from wideberth.principles import Principle, parse, plain
 from wideberth.schema import TYPES, check_roles
@@ -204,7 +202,8 @@ def check(
         if kind not in TYPES:
             raise ParameterError(f"there is no type '{kind}'", hint=f"one of {', '.join(TYPES)}")
     if policy is not None:
-        group = group or policy.group
+        if group is None and policy.group in frame.columns:  # an original has no groups yet
+            group = policy.group
         quasi = quasi or policy.roles.get("quasi")
         sensitive = sensitive or policy.roles.get("sensitive")
         hierarchies = {**policy.hierarchies, **hierarchies}
@@ -215,11 +214,11 @@ def check(
         population = tables.read(population, options)
     asked = _principles(principles)
     wanted = asked or (list(policy.principles) if policy else [])
-    if not wanted:
-        raise ParameterError(
-            "there is no principle to check", hint='principles="k-anonymity:k=5", or a policy'
-        )
     try:
+        if not wanted:
+            raise ParameterError(
+                "there is no principle to check", hint='for example "k-anonymity:k=5"'
+            )
         subject = Subject(
             frame,
             quasi=_names(quasi),
@@ -230,7 +229,7 @@ def check(
         )
         verdicts = [_judge(subject, principle, population) for principle in wanted]
     except ParameterError as error:
-        if asked:
+        if asked or policy is None:
             raise
         raise PolicyError(error.what, hint=error.hint) from None  # the policy's mistake
     return CheckResult(
@@ -297,7 +296,7 @@ def _judge(subject: Subject, principle: Principle, population: object) -> _Verdi
     values: Callable[[int], dict[str, Any]] = subject.group_values
     places: Ints | slice = slice(None)
     if principle.needs == "population":
-        groups, values, places = _with_population(subject, population)
+        groups, values, places = subject.with_population(population)
     else:
         groups = subject.groups(on)
     answers = [(rule.satisfies(block), rule.achieved(block)) for block in groups.blocks()]
@@ -313,34 +312,6 @@ def _judge(subject: Subject, principle: Principle, population: object) -> _Verdi
         values=values,
         places=places,
     )
-
-
-def _with_population(
-    subject: Subject, population: object
-) -> tuple[Groups, Callable[[int], dict[str, Any]], Ints]:
-    """Group the table and the population together: groups that only the latter has count too."""
-    if population is None:
-        raise ParameterError(
-            "delta-presence needs a table of the population", hint="--population FILE"
-        )
-    people, _ = tables.adopt(population)
-    for column in subject.keys:
-        require_column(people, column, "the population")
-    both = {
-        c: pl.concat([f[c].cast(pl.String) for f in (subject.frame, people)]) for c in subject.keys
-    }
-    rows = subject.frame.height
-    partition = Partition.by_equality(map(encode, both.values()), rows + people.height)
-    groups = replace(
-        Partition(partition.labels[:rows], partition.count).sizes(),
-        population=np.bincount(partition.labels[rows:], minlength=partition.count),
-    )
-    first = partition.first_rows()
-
-    def values(group: int) -> dict[str, Any]:
-        return {column: series[int(first[group])] for column, series in both.items()}
-
-    return groups, values, partition.labels[subject.partition.first_rows()].astype(np.int64)
 
 
 def _group_table(subject: Subject, verdicts: Sequence[_Verdict]) -> pl.DataFrame:

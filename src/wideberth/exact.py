@@ -67,11 +67,9 @@ def ratios(numerators: Whole, denominators: Whole | int) -> Floats:
     >>> ratios(np.array([1, 10**400], dtype=object), 4)
     array([0.25,  inf])
     """
-    if numerators.dtype != object and not isinstance(denominators, int):
-        return numerators / denominators
-    if numerators.dtype != object and isinstance(denominators, int) and denominators < 2**53:
-        return numerators / denominators
-    spread = np.broadcast_to(np.asarray(denominators, dtype=object), numerators.shape)
+    spread = np.broadcast_to(denominators, numerators.shape)
+    if numerators.dtype != object and spread.dtype != object:
+        return numerators / spread
     results = [_ratio(int(a), int(b)) for a, b in zip(numerators.flat, spread.flat, strict=True)]
     return np.array(results, dtype=np.float64).reshape(numerators.shape)
 

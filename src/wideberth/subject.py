@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
@@ -11,8 +12,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from wideberth import tables
 from wideberth.encode import Column, Domain, encode, join
 from wideberth.errors import ParameterError, TableError
+from wideberth.exact import Ints
 from wideberth.groups import Groups, Partition
 from wideberth.hierarchy import Hierarchy, parse_spec
 from wideberth.principles import Principle
@@ -155,6 +158,49 @@ class Subject:
         """Return what identifies a group."""
         row = int((self.partition.labels == group).argmax())
         return {column: self.frame[column][row] for column in self.keys}
+
+    def with_population(
+        self, population: object
+    ) -> tuple[Groups, Callable[[int], dict[str, Any]], Ints]:
+        """Group the table and a population together, for the latter may have more groups.
+
+        Returns
+        -------
+        groups : Groups
+            The sizes in both, also of groups that the table lacks.
+        values : callable
+            What identifies one of these groups.
+        places : array of int
+            Where the table's own groups are among them.
+        """
+        if population is None:
+            raise ParameterError(
+                "delta-presence needs a table of the population", hint="--population FILE"
+            )
+        people, _ = tables.adopt(population)
+        for column in self.keys:
+            require_column(people, column, "the population")
+        both = {column: _stacked(self.frame[column], people[column]) for column in self.keys}
+        rows = self.frame.height
+        partition = Partition.by_equality(map(encode, both.values()), rows + people.height)
+        groups = replace(
+            Partition(partition.labels[:rows], partition.count).sizes(),
+            population=np.bincount(partition.labels[rows:], minlength=partition.count),
+        )
+        first = partition.first_rows()
+
+        def values(group: int) -> dict[str, Any]:
+            return {column: series[int(first[group])] for column, series in both.items()}
+
+        return groups, values, partition.labels[self.partition.first_rows()].astype(np.int64)
+
+
+def _stacked(above: pl.Series, below: pl.Series) -> pl.Series:
+    """Put two columns into one: numbers as numbers, so that 25 is 25.0; else as text."""
+    if above.dtype != below.dtype:
+        kind = pl.Float64 if above.dtype.is_numeric() and below.dtype.is_numeric() else pl.String
+        above, below = above.cast(kind), below.cast(kind)
+    return pl.concat([above.alias(""), below.alias("")])
 
 
 def _encode_quasi(series: pl.Series) -> Column:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from wideberth.cli.check import render
-from wideberth.cli.options import console
+from wideberth.cli.options import console, echo_json, format_option
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from wideberth.checking import CheckResult
 
 
 @click.command()
@@ -25,7 +27,8 @@ if TYPE_CHECKING:
 )
 @click.option("-o", "--output", metavar="DIR", help="Keep the demo's files there.")
 @click.option("--force", is_flag=True, help="Overwrite files of an earlier demo.")
-def demo(rows: int, output: str | None, force: bool) -> int:
+@format_option()
+def demo(rows: int, output: str | None, force: bool, form: str) -> int:
     """Show on made-up tables what the principles see, and what they do not.
 
     \b
@@ -35,56 +38,64 @@ def demo(rows: int, output: str | None, force: bool) -> int:
     from wideberth.checking import check
 
     out = console()
+    found: dict[str, Any] = {}
 
     def told(text: str) -> None:
-        out.print(f"\n{text}\n", style="bold")
+        if form == "text":
+            out.print(f"\n{text}\n", style="bold")
+
+    def shown(name: str, result: CheckResult) -> None:
+        found[name] = result.to_dict()
+        if form == "text":
+            for part in render(result, name):
+                out.print(part)
 
     told("1. Four salaries, all different, and yet three of them are 'about 1000' (Li et al. 2008)")
-    for part in render(
+    shown(
+        "Table 1b",
         check(
             datasets.li2008_table1b(),
             quasi=["age", "zip"],
             sensitive="salary",
             principles=["k-anonymity:k=2", "distinct-l:l=2", "epsilon-m:epsilon=100,m=2"],
         ),
-        "Table 1b",
-    ):
-        out.print(part)
-
-    told(f"2. A census of {rows:,} made-up people: what init guesses about it")
+    )
     with TemporaryDirectory() as temporary:
         folder = Path(output or temporary)
         _make(folder, force)
-        people = datasets.census(rows)
-        tables.write(people, folder / "census.csv", force=force)
+        told(f"2. A census of {rows:,} made-up people: what init guesses about it")
+        tables.write(datasets.census(rows), folder / "census.csv", force=force)
         frame = tables.read(folder / "census.csv")
         policy = schema.policy_text(schema.guess(frame), "census.csv")
         tables.write_text(policy, folder / "policy.toml", force=force)
-        click.echo(policy)
+        if form == "text":
+            click.echo(policy)
 
         told("3. The census as it is: nearly everyone is alone with age, zip, sex and education")
-        for part in render(check(frame, policy=folder / "policy.toml", worst=3), "census.csv"):
-            out.print(part)
+        shown("census.csv", check(frame, policy=folder / "policy.toml", worst=3))
 
         told("4. The same, much coarser: k-anonymous and diverse, but not far apart")
         coarse = _generalized(frame)
         tables.write(coarse, folder / "generalized.csv", force=force)
-        result = check(
-            coarse,
-            quasi=["age", "zip", "sex"],
-            sensitive=["disease", "salary"],
-            principles=[
-                "k-anonymity:k=5",
-                "distinct-l:on=disease,l=3",
-                "distinct-l:on=salary,l=5",
-                "epsilon-m:on=salary,epsilon=2000,m=5",
-                "delta-l:on=salary,delta=2000,l=5",
-            ],
-            worst=3,
+        shown(
+            "generalized.csv",
+            check(
+                coarse,
+                quasi=["age", "zip", "sex"],
+                sensitive=["disease", "salary"],
+                principles=[
+                    "k-anonymity:k=5",
+                    "distinct-l:on=disease,l=3",
+                    "distinct-l:on=salary,l=5",
+                    "epsilon-m:on=salary,epsilon=2000,m=5",
+                    "delta-l:on=salary,delta=2000,l=5",
+                ],
+                worst=3,
+            ),
         )
-        for part in render(result, "generalized.csv"):
-            out.print(part)
-    if output is not None:
+    if form == "json":
+        echo_json(found)
+    elif output is not None:
         click.echo(f"\nkept in {output}: census.csv, policy.toml, generalized.csv")
         click.echo(
             f"next: wideberth check {Path(output, 'generalized.csv')} --qi age,zip,sex"

@@ -74,6 +74,7 @@ def show(file: str, parents: bool, limit: int, form: str) -> int:
 @click.option("--table", metavar="TABLE", help="A table whose values must all be in the hierarchy.")
 @click.option("--column", metavar="COLUMN", help="The column of the table.")
 @table_options
+@format_option()
 def validate(
     file: str,
     parents: bool,
@@ -82,6 +83,7 @@ def validate(
     delimiter: str | None,
     encoding: str | None,
     missing: str | None,
+    form: str,
 ) -> int:
     """Check that FILE nests consistently and, with --table, holds every value of a column.
 
@@ -96,6 +98,9 @@ def validate(
         series = _column(table, column, delimiter, encoding, missing)
         tree.require(series.to_list(), column)
         checked = f", and every value of '{column}'"
+    if form == "json":
+        echo_json({"file": file, "consistent": True, "table": table, "column": column})
+        return 0
     click.echo(f"{file} is consistent: {len(tree.leaves):,} leaves, {tree.levels} levels{checked}")
     return 0
 
@@ -110,6 +115,7 @@ def validate(
 @click.option("-o", "--output", metavar="FILE", help="Where to write it.  [default: print it]")
 @click.option("--force", is_flag=True, help="Overwrite an existing file.")
 @table_options
+@format_option()
 def build(
     table: str,
     column: str,
@@ -122,6 +128,7 @@ def build(
     delimiter: str | None,
     encoding: str | None,
     missing: str | None,
+    form: str,
 ) -> int:
     """Build a hierarchy for the values of a column.
 
@@ -148,11 +155,13 @@ def build(
         tree = library.dates(values, (date or "").split(","))
     text = io.StringIO()
     csv.writer(text, delimiter=";", lineterminator="\n").writerows(tree.to_rows())
-    if output is None:
-        click.echo(text.getvalue(), nl=False)
-    else:
+    if output is not None:
         tables.write_text(text.getvalue(), output, force=force)
         click.echo(f"wrote {output}: {len(tree.leaves):,} leaves, {tree.levels} levels", err=True)
+    if form == "json":
+        echo_json({"output": output, "rows": tree.to_rows()})
+    elif output is None:
+        click.echo(text.getvalue(), nl=False)
     return 0
 
 

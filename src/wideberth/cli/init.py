@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 
 import click
 
-from wideberth.cli.options import console, read_options, table_options
+from wideberth.cli.options import console, echo_json, format_option, read_options, table_options
 
 
 @click.command()
@@ -16,6 +17,7 @@ from wideberth.cli.options import console, read_options, table_options
 )
 @click.option("--force", is_flag=True, help="Overwrite an existing file.")
 @table_options
+@format_option()
 def init(
     table: str,
     output: str | None,
@@ -23,6 +25,7 @@ def init(
     delimiter: str | None,
     encoding: str | None,
     missing: str | None,
+    form: str,
 ) -> int:
     """Guess the role and type of each column of TABLE and write a policy to start from.
 
@@ -40,9 +43,11 @@ def init(
     with console(stderr=True).status("reading …"):
         guesses = schema.guess(tables.read(table, options))
     text = schema.policy_text(guesses, Path(table).name, options)
-    if output is None:
-        click.echo(text, nl=False)
-    else:
+    if output is not None:
         tables.write_text(text, output, force=force)
         click.echo(f"wrote {output}: check the roles of {len(guesses)} columns", err=True)
+    if form == "json":
+        echo_json({"policy": output, "columns": [asdict(guess) for guess in guesses]})
+    elif output is None:
+        click.echo(text, nl=False)
     return 0

@@ -126,6 +126,8 @@ class Principle(ABC):
 
     def __post_init__(self) -> None:
         """Refuse parameters outside their ranges."""
+        if self.on is not None and self.needs in ("size", "population"):
+            raise ParameterError(f"{self.name} looks at no attribute", hint="leave out 'on'")
         if self.on is not None and not isinstance(self.on, str):
             object.__setattr__(self, "on", tuple(self.on))
         for key, specification in self.parameters().items():
@@ -326,6 +328,8 @@ def parse(text: str) -> Principle:
                 f"'{item}' in '{text}' is not of the form parameter=value",
                 hint="for example epsilon-m:epsilon=4500,m=5",
             )
+        if key in settings:
+            raise ParameterError(f"'{key}' stands twice in '{text}'", hint="give it once")
         if key == "on":
             parts = tuple(value.split("+"))
             settings[key] = parts[0] if len(parts) == 1 else parts
@@ -345,9 +349,11 @@ def rows(count: int) -> str:
 
 def plain(value: object) -> Any:
     """Return a parameter's value as it is written: a short decimal, or a|b for several values."""
-    if isinstance(value, Fraction):
-        number = float(value)
-        return number if fraction(number) == value else str(value)
+    if isinstance(value, Fraction | Decimal):
+        exact = Fraction(value)
+        if exact.denominator == 1:
+            return int(exact)
+        return float(exact) if fraction(float(exact)) == exact else str(exact)
     if isinstance(value, tuple):
         return "|".join(map(str, value))
     if callable(value):

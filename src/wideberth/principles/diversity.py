@@ -324,10 +324,12 @@ class _Recursive(Rule):
 
     def reason(self, groups: Groups, group: int) -> str:
         head, tail = self.head(groups)[group], self.tail(groups)[group]
-        text = f"most frequent value {head} times, rest after ruling out {tail}"
+        text = (
+            f"{head} rows hold one value, {tail} its tail: {head} < {plain(self.c)} × {tail} wanted"
+        )
         if self.share:
-            text += f"; rarest required value {self.least_share(groups)[group]} times"
-        return f"{text}; must be below {plain(self.c)} times"
+            text += f"; the rarest required value {self.least_share(groups)[group]} times"
+        return text
 
 
 @register

@@ -89,7 +89,10 @@ class DeltaPresence(Principle):
     def validate(self) -> None:
         """Refuse an empty range."""
         if self.delta_min > self.delta_max:
-            raise ParameterError("delta-presence: delta_min must not exceed delta_max")
+            raise ParameterError(
+                "delta-presence: delta_min must not exceed delta_max",
+                hint="delta_min=0.1,delta_max=0.5",
+            )
 
     def bind(self, domain: Domain) -> Rule:
         """Bind to any domain; only sizes and the population matter."""
