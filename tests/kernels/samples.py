@@ -12,6 +12,7 @@ from dataclasses import MISSING, dataclass, fields
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import polars as pl
@@ -130,6 +131,10 @@ def samples(
         pool.append(missing)
     # One number for both the value and the group of a row: half as much to draw.
     cells = draw(st.lists(st.integers(0, len(pool) * groups - 1), min_size=1, max_size=rows))
+    if kind == "several" and draw(st.booleans()):
+        # Every combination once: by chance alone, attributes are hardly ever diverse in each other.
+        pool = [*product("ab", repeat=len(pool[0])), *pool]
+        cells = [*range(0, 2 ** len(pool[0]) * groups, groups), *cells]
     if kind == "vectors" and all(pool[c // groups] is None for c in cells):
         cells.append(0)  # a column of missing lists has no length
     values = [pool[c // groups] for c in cells]

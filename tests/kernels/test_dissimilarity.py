@@ -154,7 +154,7 @@ def test_beyond_exact_search_a_verdict_rests_on_the_group_alone(
 def test_buckets_of_a_balanced_tree_are_exact_at_any_size(values: list[str], wanted: int) -> None:
     """THEORY: feasible if and only if the largest bucket is at most floor(n/l)."""
     parents = {"*": None, "x": "*", "y": "*", "z": "*"}
-    parents |= {"a": "x", "b": "x", "c": "x", "d": "y", "e": "y", "f": "z"}
+    parents |= {"a": "x", "b": "y", "c": "x", "d": "z", "e": "y", "f": "x"}
     table = sample("balanced", values, parents)
     rule = bound(wb.LEDiversity(l=wanted, e=1), table)
     buckets = [parents[v] for v in values]
@@ -165,6 +165,18 @@ def test_buckets_of_a_balanced_tree_are_exact_at_any_size(values: list[str], wan
         for hand in set(labels.tolist()):
             dealt = [v for v, at in zip(values, labels, strict=True) if at == hand]
             assert naive.l_e(dealt, table.context, wanted, 1)
+
+
+def test_buckets_where_trying_does_not_find_a_partition() -> None:
+    """Five rows in each of four buckets, l = 3: the general search gives up on these."""
+    parents = {"*": None} | dict.fromkeys("wxyz", "*")
+    parents |= {leaf: bucket for bucket, leaves in BUCKETS.items() for leaf in leaves}
+    table = sample("balanced", list("aaacddeeffggghijjjkl"), parents)
+    rule = bound(wb.LEDiversity(l=3, e=1), table)
+    assert rule.feasible(table.groups(table.parts)).tolist() == [True]
+
+
+BUCKETS = {"w": "ghi", "x": "cjk", "y": "abd", "z": "efl"}
 
 
 def test_a_metric_must_be_one() -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from fractions import Fraction
-from math import exp, log
+from math import exp, log, nextafter
 
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import naive
@@ -45,8 +45,8 @@ def test_entropy_close_to_the_threshold(counts: list[int], repeated: int) -> Non
     group = [code for code, n in enumerate(counts) for _ in range(n)]
     table = sample("integers", group)
     entropy = log(len(group)) - sum(n * log(n) for n in counts) / len(group)
-    near = Fraction(exp(entropy)).limit_denominator(10**6)
-    for wanted in (near, near - TINY, near + TINY, near + Fraction(1, 10**9)):
+    near = exp(entropy)
+    for wanted in map(Fraction, (near, nextafter(near, 0), nextafter(near, 99), near + 1e-9)):
         if wanted >= 1:
             expected = naive.entropy_l(group, table.context, wanted)
             assert verdict(wb.EntropyLDiversity(l=wanted), table) == expected
@@ -153,7 +153,14 @@ cell = st.sampled_from(["a", "b", None])
 tables = st.lists(st.tuples(st.integers(0, 1), cell, cell, cell), min_size=1, max_size=12)
 
 
+FULL = [(0, a, b, c) for a in "ab" for b in "ab" for c in "ab"]
+
+
 @settings(max_examples=60)
+@example(FULL, "distinct", 2)
+@example(FULL, "entropy", 2)
+@example([*FULL, (1, "a", "a", "a")], "frequency", 2)
+@example([*FULL, (0, "c", "a", "a")], "recursive", 2)
 @given(
     tables, st.sampled_from(["distinct", "frequency", "entropy", "recursive"]), st.integers(2, 3)
 )
