@@ -10,9 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from decimal import Decimal
 from fractions import Fraction
-from functools import cached_property
 from itertools import combinations
 from math import prod
 from typing import Any
@@ -32,14 +30,6 @@ class Context:
     parents: dict[str, str | None] | None = None
     population: int | None = None
 
-    @cached_property
-    def as_decimals(self) -> bool:
-        """Whether all floats of the column are decimals of at most 15 places and 2**53 units."""
-        floats = [Decimal(repr(v)) for v in self.table if isinstance(v, float)]
-        places = max((-v.normalize().as_tuple().exponent for v in floats), default=0)
-        units = max((abs(v) * 10 ** max(places, 0) for v in floats), default=0)
-        return places <= 15 and units < 2**53
-
     def exact(self, value: Any) -> Fraction:
         """Return a number or date (in days) as its writer meant it."""
         if isinstance(value, datetime):
@@ -47,7 +37,7 @@ class Context:
             return Fraction(since.days * DAY + since.seconds * 10**6 + since.microseconds, DAY)
         if isinstance(value, date):
             return Fraction(value.toordinal())
-        if isinstance(value, float) and self.as_decimals:
+        if isinstance(value, float):
             return Fraction(repr(value))
         return Fraction(value)
 

@@ -161,7 +161,6 @@ def test_a_misfit_is_named_by_column_and_row_alone(type_: str, good: str, noun: 
         ("integer", pl.Series("c", [1.0, 2.0, 2.5]), 3),
         ("integer", pl.Series("c", [1.0, float("nan")]), 2),
         ("integer", pl.Series("c", [1e300]), 1),
-        ("integer", pl.Series("c", [1, 2**63], dtype=pl.UInt64), 2),
         ("decimal", pl.Series("c", ["1.5", "12345678901234567890"]), 2),
         ("decimal", pl.Series("c", ["1.50", "12345678901234567"]), 2),
         ("boolean", pl.Series("c", [1, 0]), 1),
@@ -286,14 +285,18 @@ def test_roles_that_fit_pass() -> None:
     ("roles", "what", "hint"),
     [
         ({"quasi": ["age"]}, "column 'salary' has no role", "list it under"),
-        ({"quasi": ["age", "salary", "zip"]}, "the table has no column 'zip'", "remove it"),
+        (
+            {"quasi": ["age", "salary", "zip"]},
+            "the table has no column 'zip'",
+            "another table's policy",
+        ),
         ({"quasi": ["age", "sallary"]}, "the table has no column 'sallary'", "mean 'salary'?"),
         (
             {"quasi": ["age"], "sensitive": ["salary", "age"]},
             "column 'age' is listed as quasi and as sensitive",
             "keep one",
         ),
-        ({"quasi": ["age", "age"]}, "column 'age' is listed as quasi and as quasi", "keep one"),
+        ({"quasi": ["age", "age"]}, "column 'age' is listed twice as quasi", "keep one"),
         ({"qi": ["age"]}, "there is no role 'qi'", "identifier, quasi"),
         ({"quasi": "age"}, "role 'quasi' is not a list", '["age"]'),
     ],
@@ -339,7 +342,7 @@ def test_the_policy_says_what_was_guessed(people: pl.DataFrame) -> None:
     }
     schema.check_roles(people.columns, policy["roles"])
     assert '"disease",  # category, 33 missing: the name has "disease"; 2 distinct' in text
-    assert "wideberth advise" in text
+    assert "within epsilon of anybody" in text
     assert "WARNING" not in text
     assert HIDDEN not in text
     assert "red" not in text

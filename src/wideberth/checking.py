@@ -12,8 +12,10 @@ import numpy as np
 import polars as pl
 
 from wideberth import tables
+from wideberth.encode import Domain
 from wideberth.errors import ParameterError, PolicyError
 from wideberth.exact import Bools, Floats, Ints
+from wideberth.groups import Groups
 from wideberth.policy import Policy
 from wideberth.principles import Principle, parse, plain
 from wideberth.schema import TYPES, check_roles
@@ -101,13 +103,14 @@ class PrincipleReport:
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CheckResult:
     """What a check found. True in a condition if every principle is satisfied."""
 
     rows: int
     groups: int
     principles: list[PrincipleReport]
+    notes: list[str]
     _table_of_groups: Callable[[], object] = field(repr=False, compare=False)
 
     @property
@@ -135,7 +138,19 @@ class CheckResult:
             "groups": self.groups,
             "satisfied": self.satisfied,
             "principles": [report.to_dict() for report in self.principles],
+            "notes": self.notes,
         }
+
+    def __str__(self) -> str:
+        """Return one line per principle."""
+        lines = [f"{self.rows:,} rows in {self.groups:,} groups"]
+        for report in self.principles:
+            verdict = "satisfied" if report.satisfied else "NOT satisfied"
+            figures = ", ".join(f"{key}={value:g}" for key, value in report.achieved.items())
+            lines.append(f"{report.principle} on {report.on or 'sizes'}: {verdict} ({figures})")
+        return "\n".join(lines + self.notes)
+
+    __repr__ = __str__
 
 
 def check(
@@ -190,6 +205,8 @@ def check(
     >>> result.satisfied, result.principles[0].achieved
     (False, {'l': 1.5})
     """
+    if worst < 0:
+        raise ParameterError("worst must be a whole number from 0", hint="worst=5")
     if policy is not None and not isinstance(policy, Policy):
         policy = Policy.load(policy)
     options = policy.options if policy else tables.ReadOptions()
@@ -236,6 +253,7 @@ def check(
         rows=frame.height,
         groups=subject.partition.count,
         principles=[verdict.report(worst) for verdict in verdicts],
+        notes=list(dict.fromkeys(note for verdict in verdicts for note in verdict.notes)),
         _table_of_groups=lambda: back(_group_table(subject, verdicts)),
     )
 
@@ -252,6 +270,7 @@ class _Verdict:
     reason: Callable[[int], str]
     values: Callable[[int], dict[str, Any]]
     places: Ints | slice  # where the table's own groups are among those judged
+    notes: list[str]
 
     def report(self, worst: int) -> PrincipleReport:
         failing = ~self.satisfied
@@ -292,13 +311,17 @@ class _Verdict:
 
 def _judge(subject: Subject, principle: Principle, population: object) -> _Verdict:
     on = subject.attribute(principle)
-    rule = principle.bind(subject.domain(on, principle))
+    column = subject.column(on, principle) if on else None
+    domain = (
+        column.domain if column else Domain(name="rows", histogram=np.array([len(subject.frame)]))
+    )
+    rule = principle.bind(domain)
     values: Callable[[int], dict[str, Any]] = subject.group_values
     places: Ints | slice = slice(None)
     if principle.needs == "population":
         groups, values, places = subject.with_population(population)
     else:
-        groups = subject.groups(on)
+        groups = subject.groups(column)
     answers = [(rule.satisfies(block), rule.achieved(block)) for block in groups.blocks()]
     return _Verdict(
         principle=principle,
@@ -311,7 +334,28 @@ def _judge(subject: Subject, principle: Principle, population: object) -> _Verdi
         reason=lambda group: rule.reason(groups[group : group + 1], 0),
         values=values,
         places=places,
+        notes=_notes(principle, domain, groups),
     )
+
+
+def _notes(principle: Principle, domain: Domain, groups: Groups) -> list[str]:
+    """What a reader of the verdict should know, but would not ask."""
+    notes = []
+    if domain.missing is not None:
+        lacking, total = int(domain.histogram[domain.missing]), int(domain.histogram.sum())
+        notes.append(
+            f"{domain.name} is missing in {lacking:,} of {total:,} rows: "
+            "missing counts as a value of its own, far from every other"
+        )
+    for key, parameter in principle.parameters().items():
+        if parameter.kind == "values":
+            unknown = [v for v in getattr(principle, key) if domain.code_of(v) is None]
+            if unknown:
+                listed = ", ".join(map(str, unknown))
+                notes.append(f"{principle.name}: {key} names what does not occur: {listed}")
+    if groups.population is not None and not groups.population[groups.sizes > 0].any():
+        notes.append("nobody of the population matches: is it generalised in the same way?")
+    return notes
 
 
 def _group_table(subject: Subject, verdicts: Sequence[_Verdict]) -> pl.DataFrame:
@@ -360,7 +404,13 @@ def _names(names: str | Sequence[str] | None) -> list[str]:
 def _principles(given: str | Principle | Sequence[str | Principle] | None) -> list[Principle]:
     if given is None:
         return []
-    several = [given] if isinstance(given, str | Principle) else given
+    several = [given] if isinstance(given, str | Principle | type) else given
+    for one in several:
+        if not isinstance(one, str | Principle):
+            raise ParameterError(
+                f"a principle must be an object or text, not {type(one).__name__}",
+                hint='wb.KAnonymity(k=5) or "k-anonymity:k=5"',
+            )
     return [parse(p) if isinstance(p, str) else p for p in several]
 
 

@@ -11,21 +11,25 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
+from math import floor, isfinite
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from wideberth.encode import Domain
 from wideberth.errors import ParameterError, TableError
-from wideberth.exact import Bools, Ints, Whole
+from wideberth.exact import Bools, Ints, Numbers, Whole
 from wideberth.groups import Groups
+from wideberth.hierarchy import Hierarchy
 
 Metric: TypeAlias = Callable[[Any, Any], float]
 
 NAMES = ("auto", "absolute", "discrete", "tree", "variational")
 
 _BLOCK = 1 << 22  # pairs looked at in one go: bounds the memory, not the result
+_MANY = 4000  # values of which all pairs are still looked at
 _SUM_TOLERANCE = Fraction(1, 10**6)
+_ROUNDING = 1e-9  # relatively: what a user's function may have rounded
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +73,73 @@ class Neighbours:
         return self.codes[self.start[code] : self.start[code + 1]]
 
 
-Similarity: TypeAlias = Windows | Neighbours
+class Branches:
+    """Codes at most so far apart on a tree are similar.
+
+    Two values at depths d and d' with their lowest common ancestor at depth h are (d + d' - 2h) / 2
+    apart. So a row's neighbours are found on its way up: at each ancestor, the rows below it at
+    depth d' <= 2ε - d + 2h, less those counted below the step before. That takes the group's
+    counts by ancestor and depth, never a matrix of all pairs.
+    """
+
+    def __init__(self, domain: Domain, tree: Hierarchy, epsilon: Fraction) -> None:
+        self.tree = tree
+        self.nodes = tree.nodes_of(domain.texts).astype(np.int64)
+        self.limit = floor(2 * epsilon)
+        # One row per (code, node on its way up), from the value itself to the root.
+        codes, places, node = [], [], self.nodes
+        code = np.arange(domain.known)
+        while len(node):
+            codes.append(code)
+            places.append(node)
+            up = tree.parent[node].astype(np.int64)
+            code, node = code[up >= 0], up[up >= 0]
+        # A missing value is in a tree of its own.
+        depth = np.append(tree.depth, 0).astype(np.int64)
+        lone = [] if domain.missing is None else [domain.missing]
+        every = np.concatenate([*codes, np.array(lone, dtype=np.int64)])
+        way = np.concatenate([*places, np.full(len(lone), len(tree.parent))])
+        order = np.lexsort((-depth[way], every))
+        self.way = way[order].astype(np.int64)
+        self.start = np.searchsorted(every[order], np.arange(domain.size + 1))
+        self.depth = depth
+        self.depth_of = depth[self.way[self.start[:-1]]]
+        self.missing = domain.missing
+
+    def crowd(self, groups: Groups) -> Ints:
+        """Count, for each entry, the rows of its group that are similar to it, itself included."""
+        lengths = np.diff(self.start)[groups.codes]
+        begin = np.cumsum(lengths) - lengths
+        at = np.repeat(self.start[groups.codes] - begin, lengths) + np.arange(int(lengths.sum()))
+        node = self.way[at]
+        own = np.repeat(self.depth_of[groups.codes], lengths)
+        levels = int(self.depth.max()) + 2
+        place = (np.repeat(groups.owner, lengths) * len(self.depth) + node) * levels
+        order = np.argsort(place + own, kind="stable")
+        counts = np.repeat(groups.counts, lengths)[order]
+        table, running = (place + own)[order], np.concatenate(([0], np.cumsum(counts)))
+
+        def below(branch: Ints, deepest: Ints) -> Ints:
+            end = np.searchsorted(table, branch + np.clip(deepest, -1, levels - 2), side="right")
+            first = np.searchsorted(table, branch, side="left")
+            return running[np.maximum(end, first)] - running[first]
+
+        deepest = self.limit - own + 2 * self.depth[node]
+        here = below(place, deepest)
+        # The step before on the way up; the value itself has none.
+        inner = below(place[:-1], deepest[1:]) if len(place) > 1 else here[:0]
+        here[1:] -= np.where(np.isin(np.arange(1, len(place)), begin), 0, inner)
+        return np.add.reduceat(here, begin)
+
+    def near(self, code: int) -> Ints:
+        """Return the codes similar to one."""
+        if code == self.missing:
+            return np.array([code])
+        apart = self.tree.distances_twice(self.nodes[code], self.nodes)
+        return np.flatnonzero(apart <= self.limit)
+
+
+Similarity: TypeAlias = Windows | Neighbours | Branches
 
 
 def windows(domain: Domain, first: Ints, last: Ints) -> Windows:
@@ -79,7 +149,7 @@ def windows(domain: Domain, first: Ints, last: Ints) -> Windows:
     return Windows(np.append(first, domain.missing), np.append(last, domain.missing))
 
 
-def numbers_of(domain: Domain, who: str) -> Any:
+def numbers_of(domain: Domain, who: str) -> Numbers:
     """Return the domain's numbers, or say that it has none."""
     if domain.numbers is None:
         raise TableError(
@@ -103,7 +173,7 @@ def similarity(domain: Domain, distance: str | Metric, epsilon: Fraction) -> Sim
         The largest distance that counts as near.
     """
     if callable(distance):
-        return _by_blocks(domain, _called(domain, distance, float(epsilon)))
+        return _by_blocks(domain, _called(domain, distance, epsilon))
     if distance == "auto":
         distance = _usual(domain)
     if distance == "absolute":
@@ -114,14 +184,29 @@ def similarity(domain: Domain, distance: str | Metric, epsilon: Fraction) -> Sim
         low, high = np.zeros_like(every), np.full_like(every, domain.known - 1)
         return windows(domain, low if everything else every, high if everything else every)
     if distance == "tree":
-        return _by_blocks(domain, _on_tree(domain, epsilon))
+        if domain.tree is None:
+            raise ParameterError(
+                f"distance=tree: '{domain.name}' has no hierarchy",
+                hint="--hierarchy COLUMN=FILE, or [hierarchies] in the policy",
+            )
+        return Branches(domain, domain.tree, epsilon)
     if distance == "variational":
         return _by_blocks(domain, _variational(domain, epsilon))
     raise ParameterError(f"there is no distance '{distance}'", hint=f"one of {', '.join(NAMES)}")
 
 
 def classes(similar: Similarity, size: int) -> Ints | None:
-    """Return each code's similarity class, or None where being similar is not transitive."""
+    """Return each code's similarity class, or None where being similar is not transitive.
+
+    Where values are too many to look at every pair, None is the cautious answer.
+    """
+    if isinstance(similar, Branches) and len(np.unique(similar.depth_of[: len(similar.nodes)])) < 2:
+        # All values at equal depth: being similar is having the same ancestor so far up.
+        ancestors = similar.tree.climb(similar.nodes, similar.limit // 2)
+        lone = [] if similar.missing is None else [len(similar.tree.parent)]
+        return np.append(ancestors, lone).astype(np.int64)
+    if size > _MANY:
+        return None
     label = np.array([similar.near(code)[0] for code in range(size)], dtype=np.int64)
     many = np.bincount(label, minlength=size)
     for code in range(size):
@@ -156,22 +241,6 @@ def _by_blocks(domain: Domain, near: Callable[[Ints], Bools]) -> Neighbours:
     return Neighbours(np.searchsorted(row, np.arange(domain.size + 1)), np.concatenate(columns))
 
 
-def _on_tree(domain: Domain, epsilon: Fraction) -> Callable[[Ints], Bools]:
-    tree = domain.tree
-    if tree is None:
-        raise ParameterError(
-            f"distance=tree: '{domain.name}' has no hierarchy",
-            hint="name one under [hierarchies] in the policy, or use --hierarchy",
-        )
-    nodes = tree.nodes_of(domain.texts)
-    limit = 2 * epsilon.numerator // epsilon.denominator
-
-    def near(block: Ints) -> Bools:
-        return tree.distances_twice(nodes[block, None], nodes[None, :]) <= limit
-
-    return near
-
-
 def _variational(domain: Domain, epsilon: Fraction) -> Callable[[Ints], Bools]:
     """Half the sum of absolute differences, as integers."""
     vectors = domain.vectors()
@@ -195,7 +264,7 @@ def _variational(domain: Domain, epsilon: Fraction) -> Callable[[Ints], Bools]:
     return near
 
 
-def _called(domain: Domain, metric: Metric, epsilon: float) -> Callable[[Ints], Bools]:
+def _called(domain: Domain, metric: Metric, epsilon: Fraction) -> Callable[[Ints], Bools]:
     values: list[Any]
     if domain.components:
         parts = domain.parts
@@ -210,9 +279,37 @@ def _called(domain: Domain, metric: Metric, epsilon: float) -> Callable[[Ints], 
     _spot_check(metric, values)
 
     def near(block: Ints) -> Bools:
-        return np.array([[metric(values[i], v) <= epsilon for v in values] for i in block], bool)
+        return np.array(
+            [[_is_near(_measured(metric, values[i], v), epsilon) for v in values] for i in block],
+            dtype=bool,
+        )
 
     return near
+
+
+def _is_near(distance: Any, epsilon: Fraction) -> bool:
+    """Compare exactly what is exact; of a float, count what may be rounding as near."""
+    if isinstance(distance, float):
+        return distance <= float(epsilon) * (1 + _ROUNDING)
+    return bool(Fraction(distance) <= epsilon)
+
+
+def _measured(metric: Metric, a: Any, b: Any) -> Any:
+    try:
+        distance = metric(a, b)
+        if isinstance(distance, np.generic):
+            distance = distance.item()
+        if distance >= 0 and isfinite(distance):
+            return distance
+    except Exception as error:  # its message may quote the values
+        kind = type(error).__name__
+        raise ParameterError(
+            f"the given metric raised {kind} for a pair of values", hint="mind values with gaps"
+        ) from None
+    raise ParameterError(
+        "the given metric is negative, infinite or NaN for a pair of values",
+        hint="a distance is a finite number from 0",
+    )
 
 
 def _listed(domain: Domain) -> list[Any]:
@@ -223,14 +320,13 @@ def _spot_check(metric: Metric, values: list[Any]) -> None:
     """Refuse what is plainly no distance. A few pairs suffice to catch an honest mistake."""
     sample = values[:: max(1, len(values) // 8)][:8]
     for a in sample:
-        if metric(a, a) != 0:
+        if _measured(metric, a, a) != 0:
             raise ParameterError("the given metric is not 0 between a value and itself")
         for b in sample:
-            there, back = metric(a, b), metric(b, a)
-            if there != back or there < 0:
+            if _measured(metric, a, b) != _measured(metric, b, a):
                 raise ParameterError(
-                    "the given metric is not symmetric, or negative",
-                    hint="metric(a, b) must equal metric(b, a) and be at least 0",
+                    "the given metric is not symmetric",
+                    hint="metric(a, b) must equal metric(b, a)",
                 )
 
 

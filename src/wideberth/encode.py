@@ -17,10 +17,11 @@ import polars as pl
 from wideberth.errors import TableError
 from wideberth.exact import Ints, Numbers, fraction
 from wideberth.hierarchy import Hierarchy
+from wideberth.schema import convert, infer_type
 
 Codes = npt.NDArray[np.int32]
 
-_MICROSECONDS_PER_DAY = 86_400_000_000
+_PER_DAY = {"ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -66,11 +67,7 @@ class Domain:
     @cached_property
     def texts(self) -> list[str]:
         """The values as text, as a user would write them in a policy."""
-        if self.values is None:
-            return []
-        if self.values.dtype == pl.Boolean:
-            return ["true" if v else "false" for v in self.values]
-        return [str(v) for v in self.values]
+        return [] if self.values is None else _texts(self.values)
 
     @cached_property
     def numbers(self) -> Numbers | None:
@@ -82,16 +79,23 @@ class Domain:
             return Numbers.of(np.array(self.values.to_list(), dtype=object))
         if dtype.is_numeric() or dtype == pl.Date:
             return Numbers.of(self.values.to_physical().to_numpy())
-        if dtype == pl.Datetime:
-            microseconds = self.values.dt.timestamp("us").to_numpy()
-            return Numbers.whole(microseconds, _MICROSECONDS_PER_DAY)
+        if dtype in (pl.Datetime, pl.Duration):
+            per = _PER_DAY[dtype.time_unit]  # type: ignore[attr-defined]
+            return Numbers.whole(self.values.to_physical().to_numpy(), per)
         return None
 
     def code_of(self, value: object) -> int | None:
         """Return the code of a value as a user writes it; None if it does not occur."""
-        key: object = str(value).lower() if isinstance(value, bool) else str(value)
         keys: Sequence[object] = self.texts
-        if self.numbers is not None and not self.dated:
+        key: object = str(value)
+        kind = self.values.dtype if self.values is not None else pl.String()
+        if kind in (pl.Boolean, pl.Date):  # yes is true, and 05.03.2024 is 2024-03-05
+            try:
+                written = pl.Series([str(value)], dtype=pl.String)
+                key = _texts(convert(written, infer_type(written)))[0]
+            except TableError:
+                return None
+        elif self.numbers is not None and not self.dated:
             keys = self.numbers.units.tolist()
             try:
                 key = fraction(str(value)) * self.numbers.per  # 1, 1.0 and "1" are the same
@@ -153,6 +157,8 @@ def encode(series: pl.Series) -> Column:
         return _vector(series)
     if dtype.is_float():
         _refuse_not_finite(series)
+    if dtype in (pl.Int128, pl.UInt128):  # beyond what NumPy holds
+        series, dtype = series.cast(pl.Decimal(38, 0)), pl.Decimal(38, 0)
     series = series.alias("")  # polars may take a name such as ^a.*$ for a pattern
     if dtype.is_integer() or dtype.is_temporal():
         codes, values = _encode_integers(series)
@@ -161,6 +167,12 @@ def encode(series: pl.Series) -> Column:
     else:
         codes, values = _encode_by_name(series)
     return _column(name, codes, values)
+
+
+def _texts(values: pl.Series) -> list[str]:
+    if values.dtype == pl.Boolean:
+        return ["true" if v else "false" for v in values]
+    return [str(v) for v in values]
 
 
 def join(name: str, columns: Sequence[Column]) -> Column:

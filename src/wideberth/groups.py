@@ -210,6 +210,11 @@ class Groups:
         at = np.minimum(np.searchsorted(self.place, wanted), len(self.place) - 1)
         return np.where(self.place[at] == wanted, self.counts[at], 0)
 
+    def shape(self, group: int | np.integer[Any]) -> tuple[int, ...]:
+        """Return one group's counts in order, without a common factor: proportions, that is."""
+        counts = self.counts[self.start[group] : self.start[group + 1]]
+        return tuple(np.sort(counts // np.gcd.reduce(counts)).tolist())
+
     def rows(self, group: int | np.integer[Any]) -> Ints:
         """Return the codes of one group's rows, ascending."""
         entries = slice(self.start[group], self.start[group + 1])

@@ -77,9 +77,9 @@ class Policy:
         try:
             content = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:  # its message ends in "(at line 3, column 7)"
-            raise PolicyError(
-                f"{path} is not valid TOML: {error}", hint='write texts in quotes: "age"'
-            ) from None
+            twice = "twice" in str(error) or "overwrite" in str(error).lower()
+            hint = "[[principle]], two brackets" if twice else 'write texts in quotes: "age"'
+            raise PolicyError(f"{path} is not valid TOML: {error}", hint=hint) from None
         return cls.of(content, where=str(path), folder=path.parent)
 
     @classmethod

@@ -31,7 +31,6 @@ _DATES = {
     "%d.%m.%Y": r"^[0-9]{2}\.[0-9]{2}\.[0-9]{4}$",
 }
 _BOOLEANS = {"true": True, "yes": True, "false": False, "no": False}
-_FIT_INT64 = {pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32}
 _DIGITS = 18  # so many always fit into 64 bits
 _NEARLY = 0.95  # share of distinct values that makes a column as good as unique
 _ENOUGH = 20  # rows below which being unique means little
@@ -87,7 +86,7 @@ def infer_type(series: pl.Series) -> str:
         "integer": dtype.is_integer(),
         "float": dtype.is_float(),
         "decimal": dtype.is_decimal(),
-        "date": dtype in (pl.Date, pl.Datetime),
+        "date": dtype in (pl.Date, pl.Datetime, pl.Duration),
         "boolean": dtype == pl.Boolean,
         "category": dtype in (pl.Categorical, pl.Enum),
     }
@@ -125,7 +124,7 @@ def convert(series: pl.Series, type_: str) -> pl.Series:
     Returns
     -------
     polars.Series
-        an integer type, ``Float64``, ``Decimal``, ``Date`` (a ``Datetime`` stays one), ``Boolean``,
+        an integer or float type, ``Decimal``, ``Date`` (a ``Datetime`` stays one), ``Boolean``,
         ``List(Float64)``, or ``String`` for text and category; missing stays missing.
         The first value that does not fit is a ``TableError`` with its row.
 
@@ -146,12 +145,13 @@ def convert(series: pl.Series, type_: str) -> pl.Series:
         raise TableError(what, hint="convert it first, or leave it out")
     if type_ in ("text", "category"):
         return series.cast(pl.String)
-    if type_ == "float" and dtype.is_numeric():
+    if type_ == "float" and dtype.is_numeric() and not dtype.is_float():
         return series.cast(pl.Float64)
     if (
-        (type_ == "integer" and dtype in _FIT_INT64)
+        (type_ == "float" and dtype.is_float())  # single precision, too: see exact.Numbers
+        or (type_ == "integer" and dtype.is_integer())
         or (type_ == "decimal" and dtype.is_decimal())
-        or (type_ == "date" and dtype in (pl.Date, pl.Datetime))
+        or (type_ == "date" and dtype in (pl.Date, pl.Datetime, pl.Duration))
     ):
         return series
     plain = _unnamed(series)
@@ -161,8 +161,10 @@ def convert(series: pl.Series, type_: str) -> pl.Series:
     if bad.any():
         noun, form = _NOUNS[type_]
         what = f"column {series.name!r}, row {bad.arg_true()[0] + 1}: not {noun}"
+        first = plain.filter(bad).cast(pl.String)[0]
+        comma = re.fullmatch(r"\s*[+-]?[\d.]*,\d+\s*", first) is not None
         hint = f'write {form}, list it as missing, or make the type "text"'
-        raise TableError(what, hint=hint)
+        raise TableError(what, hint="write a point for the decimal comma" if comma else hint)
     return converted.alias(series.name)
 
 
@@ -296,11 +298,14 @@ def check_roles(columns: Iterable[str], roles: Mapping[str, Sequence[str]]) -> N
             raise PolicyError(f"role {role!r} is not a list", hint=f'write ["{members}"]')
         for column in members:
             if column in given:
-                what = f"column {column!r} is listed as {given[column]} and as {role}"
+                twice = given[column] == role
+                what = f"column {column!r} is listed " + (
+                    f"twice as {role}" if twice else f"as {given[column]} and as {role}"
+                )
                 raise PolicyError(what, hint="keep one of them")
             if column not in columns:
                 near = difflib.get_close_matches(str(column), columns, n=1)
-                hint = f"did you mean {near[0]!r}?" if near else f"remove it from {role!r}"
+                hint = f"did you mean {near[0]!r}?" if near else "is it another table's policy?"
                 raise PolicyError(f"the table has no column {column!r}", hint=hint)
             given[column] = role
     for column in columns:

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from wideberth import tables
-from wideberth.encode import Column, Domain, encode, join
+from wideberth.encode import Column, encode, join
 from wideberth.errors import ParameterError, TableError
 from wideberth.exact import Ints
 from wideberth.groups import Groups, Partition
@@ -68,8 +68,12 @@ class Subject:
                 f"column '{min(both)}' is both quasi-identifier and sensitive",
                 hint="name it once",
             )
-        self._columns: dict[tuple[str, ...], Column] = {}
-        self._groups: dict[tuple[str, ...], Groups] = {}
+        for column, rule in hierarchies.items():
+            if column not in sensitive and not isinstance(rule, Hierarchy):
+                parse_spec(_rule(rule), [], Path())  # not needed here, but it must be sound
+        self._kinds: dict[str, str] = {}
+        self._columns: dict[tuple[tuple[str, str], ...], Column] = {}
+        self._groups: dict[Column | None, Groups] = {}
 
     @cached_property
     def partition(self) -> Partition:
@@ -99,42 +103,50 @@ class Subject:
         if len(self.sensitive) > 1 and principle.needs != "several":
             raise ParameterError(
                 f"{principle.name} must say which sensitive attribute it is on",
-                hint=f"{principle.name}:on={self.sensitive[0]},…",
+                hint=f'on = "{self.sensitive[0]}" in a policy, '
+                f"{principle.name}:on={self.sensitive[0]},… on the command line",
             )
         return tuple(self.sensitive)
 
-    def domain(self, on: tuple[str, ...], principle: Principle) -> Domain:
-        """Return the domain of a sensitive attribute; several columns are taken together."""
-        if not on:
-            return Domain(name="rows", histogram=np.array([self.frame.height]))
-        numeric = principle.needs == "numbers"
-        if on not in self._columns:
-            parts = [self._single(name, numeric) for name in on]
-            self._columns[on] = parts[0] if len(parts) == 1 else join("+".join(on), parts)
-        elif numeric and len(on) == 1 and self._columns[on].domain.numbers is None:
-            self._single(on[0], numeric)  # says in which row there is no number
-        return self._columns[on].domain
+    def column(self, on: tuple[str, ...], principle: Principle) -> Column:
+        """Return a sensitive attribute encoded; several columns are taken together."""
+        read_as = tuple((name, self._kind(name, principle)) for name in on)
+        if read_as not in self._columns:
+            parts = [self._single(name, kind, principle) for name, kind in read_as]
+            self._columns[read_as] = parts[0] if len(parts) == 1 else join("+".join(on), parts)
+        return self._columns[read_as]
 
-    def groups(self, on: tuple[str, ...]) -> Groups:
+    def groups(self, column: Column | None) -> Groups:
         """Return the histograms of a sensitive attribute; of none, the sizes alone."""
-        if on not in self._groups:
-            self._groups[on] = (
-                self.partition.histograms(self._columns[on]) if on else self.partition.sizes()
+        if column not in self._groups:
+            self._groups[column] = (
+                self.partition.sizes() if column is None else self.partition.histograms(column)
             )
-        return self._groups[on]
+        return self._groups[column]
 
-    def _single(self, name: str, numeric: bool) -> Column:
+    def _kind(self, name: str, principle: Principle) -> str:
+        """Return the type a principle reads a column as: its own, unless it must be numbers."""
+        if name not in self._kinds:
+            series = self.frame[name]
+            nothing = series.null_count() == len(series)  # then no type is wrong
+            self._kinds[name] = self.types.get(name) or ("float" if nothing else infer_type(series))
+        kind = self._kinds[name]
+        if principle.needs == "numbers":
+            given = name in self.types or kind in _NUMERIC
+            return kind if given else "float"  # converting says in which row there is no number
+        # A tree's labels are the values as written.
+        return "text" if name in self.hierarchies and name not in self.types else kind
+
+    def _single(self, name: str, kind: str, principle: Principle) -> Column:
         series = self.frame[name]
-        kind = self.types.get(name)
-        if kind is None:
-            kind = infer_type(series)
-            # Converting says in which row there is no number; where nothing is known, none fails.
-            if (numeric and kind not in _NUMERIC) or series.null_count() == len(series):
-                kind = "float"
-        if kind != "vector":
-            series = convert(series, kind)
-        column = encode(series)
-        if name in self.hierarchies:
+        try:
+            column = encode(series if kind == "vector" else convert(series, kind))
+        except TableError as error:
+            if name in self.types or principle.needs != "numbers":
+                raise
+            what = f"{principle.name} needs numbers; {error.what}"
+            raise TableError(what, hint=error.hint) from None
+        if name in self.hierarchies and principle.needs != "numbers":
             column = column.with_tree(self._tree(name, column))
         return column
 
@@ -144,8 +156,7 @@ class Subject:
         _, first = np.unique(column.codes, return_index=True)
         rows = (first[: len(texts)] + 1).tolist()
         if not isinstance(tree, Hierarchy):
-            rule = str(tree) if isinstance(tree, Path) else tree
-            tree = parse_spec(rule, texts, Path(), rows=rows)
+            tree = parse_spec(_rule(tree), texts, Path(), rows=rows)
         tree.require(texts, name, rows)
         return tree
 
@@ -195,12 +206,26 @@ class Subject:
         return groups, values, partition.labels[self.partition.first_rows()].astype(np.int64)
 
 
+def _rule(given: object) -> Any:
+    return str(given) if isinstance(given, Path) else given
+
+
 def _stacked(above: pl.Series, below: pl.Series) -> pl.Series:
-    """Put two columns into one: numbers as numbers, so that 25 is 25.0; else as text."""
+    """Put two columns into one; of different types, as text, where 25.0 is written 25."""
     if above.dtype != below.dtype:
-        kind = pl.Float64 if above.dtype.is_numeric() and below.dtype.is_numeric() else pl.String
-        above, below = above.cast(kind), below.cast(kind)
+        above, below = _written(above), _written(below)
     return pl.concat([above.alias(""), below.alias("")])
+
+
+def _written(series: pl.Series) -> pl.Series:
+    if series.dtype.is_nested() or series.dtype in (pl.Duration, pl.Binary):
+        raise TableError(
+            f"column '{series.name}' has different types in the table and the population",
+            hint="give it the same type in both",
+        )
+    if series.dtype.is_float() and bool((series == series.round()).all()):
+        series = series.cast(pl.Int64, strict=False)
+    return series.cast(pl.String)
 
 
 def _encode_quasi(series: pl.Series) -> Column:
@@ -217,8 +242,9 @@ def require_column(frame: pl.DataFrame, column: str, where: str = "the table") -
     """Refuse a column that is not there, with the nearest name that is."""
     if column not in frame.columns:
         close = get_close_matches(column, frame.columns, n=1)
-        listed = ", ".join(frame.columns[:12]) + (", …" if frame.width > 12 else "")
-        raise TableError(
-            f"{where} has no column '{column}'",
-            hint=f"did you mean '{close[0]}'?" if close else f"its columns are {listed}",
-        )
+        hint = "look at its first line, or let wideberth init list its columns"
+        if frame.width == 1:
+            hint = "it has one column only: is the delimiter right?"
+        if close:
+            hint = f"did you mean '{close[0]}'?"
+        raise TableError(f"{where} has no column '{column}'", hint=hint)

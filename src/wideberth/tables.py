@@ -196,8 +196,9 @@ def adopt(frame: object) -> tuple[pl.DataFrame, Back]:
 
 
 def _to_polars(frame: nw.DataFrame[Any]) -> pl.DataFrame:
+    panic = pl.exceptions.PanicException  # not even an Exception
     refusals = (pa.ArrowException, pl.exceptions.PolarsError, TypeError, ValueError, OverflowError)
-    with suppress(*refusals):
+    with suppress(*refusals, panic):
         table = frame.to_polars()
         if pl.Object not in table.dtypes:
             return table

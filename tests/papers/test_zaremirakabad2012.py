@@ -204,6 +204,9 @@ def test_figure_3_a_single_tuple_is_not_diverse(judge, variant):
     assert judge(wb.DeltaLDiversity(delta=3, l=2, variant=variant), [5]).satisfied == [False]
 
 
-def test_literal_variant_takes_whole_l_only():
-    with pytest.raises(wb.ParameterError, match="whole number"):
-        wb.DeltaLDiversity(delta=3, l=1.5, variant="literal")
+def test_section_5_checking_code_misjudges_what_the_literal_definition_says(judge):
+    """[1, 3, 9], δ = 3, l = 3/2: 3 is δ-similar to all three, so that l is 1."""
+    literal = judge(wb.DeltaLDiversity(delta=3, l=1.5, variant="literal"), [1, 3, 9], [1, 3, 19])
+    assert literal.satisfied == [False, True]
+    assert literal.achieved("l") == [1, 1.5]
+    assert literal.feasible == [False, True]

@@ -67,6 +67,9 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         sys.exit(1)
     except SystemExit:
         raise
+    except OSError as error:  # a full disk, say, while results are printed
+        _say(f"error: {error.strerror or 'input or output failed'}")
+        sys.exit(1)
     except BaseException as error:  # polars' own panics are not even an Exception
         _say(_internal(error))
         sys.exit(1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import isinf
 from typing import TYPE_CHECKING
 
 import click
@@ -14,14 +15,16 @@ from wideberth.cli.options import (
     format_option,
     listed,
     read_options,
+    speaks_unicode,
     table_options,
 )
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-    from rich.text import Text
+    from rich.console import Console, RenderableType
 
     from wideberth.checking import CheckResult, PrincipleReport
+    from wideberth.policy import Policy
+    from wideberth.principles import Principle
 
 NOT_SATISFIED = 3
 
@@ -77,7 +80,8 @@ def check(
 ) -> int:
     """Tell which privacy principles TABLE satisfies, where it fails and by how much.
 
-    TABLE is a CSV, Parquet or Arrow file, original or already generalised.
+    TABLE is a CSV, Parquet or Arrow file, original or already generalised. With a policy, --qi,
+    --sensitive and --principle replace what it says.
 
     \b
     wideberth check people.csv -p policy.toml
@@ -103,6 +107,8 @@ def check(
         options = read_options(delimiter, encoding, missing, plan.options if plan else None)
         if plan is not None:
             plan = replace(plan, options=options)  # for the policy's own population
+        for note in _overridden(plan, qi, sensitive, wanted, group, population):
+            click.echo(f"note: {note}", err=True)
         frame = tables.read(table, options)
         people = None if population is None else tables.read(population, options)
         result = run(
@@ -121,58 +127,100 @@ def check(
         echo_json(result.to_dict())
     else:
         out = console()
-        for part in render(result, table):
+        for part in render(result, table, out):
             out.print(part)
     return 0 if result.satisfied else NOT_SATISFIED
 
 
-def render(result: CheckResult, name: str) -> list[RenderableType]:
+def _overridden(
+    plan: Policy | None,
+    qi: tuple[str, ...],
+    sensitive: tuple[str, ...],
+    wanted: list[Principle],
+    group: str | None,
+    population: str | None,
+) -> list[str]:
+    """Say which of the given options silence something else."""
+    notes = []
+    if plan is not None:
+        for option, given, listed_there in (
+            ("--qi", qi, plan.roles.get("quasi")),
+            ("--sensitive", sensitive, plan.roles.get("sensitive")),
+            ("--principle", wanted, plan.principles),
+        ):
+            if given and listed_there:
+                notes.append(f"{option} replaces the {len(listed_there)} that the policy lists")
+    if group is not None and qi:
+        notes.append("--group makes the groups, so --qi is not looked at")
+    asked = wanted or (list(plan.principles) if plan else [])
+    if population is not None and all(p.needs != "population" for p in asked):
+        notes.append("no principle asks for the --population")
+    return notes
+
+
+def render(result: CheckResult, name: str, out: Console) -> list[RenderableType]:
     """Return what a person reads: a table of verdicts, the worst groups, a closing line."""
     from rich.table import Table
     from rich.text import Text
 
+    yes, no = ("✓", "✗") if speaks_unicode(out) else ("ok", "FAIL")
     parts: list[RenderableType] = [
         Text(f"{name}: {_many(result.rows, 'row')} in {_many(result.groups, 'group')}")
     ]
     verdicts = Table(box=None, pad_edge=False, header_style="bold")
     for heading in ("", "principle", "on", "achieved", "violating"):
-        verdicts.add_column(heading)
+        verdicts.add_column(heading, overflow="fold")
     for report in result.principles:
         verdicts.add_row(
-            _mark(report.satisfied),
+            Text(yes, style="green") if report.satisfied else Text(no, style="red"),
             str(report.principle),
-            report.on or "–",
-            _figures(report.achieved),
+            report.on or "-",
+            _figures(report, report.achieved),
             _violating(report),
         )
     parts.append(verdicts)
     parts += [
-        _worst(report) for report in result.principles if not report.satisfied and report.worst
+        _worst(report, out) for report in result.principles if not report.satisfied and report.worst
     ]
+    parts += [Text(f"\nnote: {note}", style="yellow") for note in result.notes]
     failing = sum(not report.satisfied for report in result.principles)
     closing = (
-        f"✓ satisfied: {_many(len(result.principles), 'principle')}"
+        f"{yes} satisfied: {_many(len(result.principles), 'principle')}"
         if result.satisfied
-        else f"✗ not satisfied: {failing} of {_many(len(result.principles), 'principle')}"
+        else f"{no} not satisfied: {failing} of {_many(len(result.principles), 'principle')}"
     )
     parts.append(Text(closing, style="green bold" if result.satisfied else "red bold"))
     return parts
 
 
-def _worst(report: PrincipleReport) -> RenderableType:
+def _worst(report: PrincipleReport, out: Console) -> RenderableType:
+    """Return the worst groups: a column per quasi-identifier, or one for all if too wide."""
+    from rich.measure import Measurement
     from rich.table import Table
 
-    title = f"\nworst groups for {report.principle}"
-    table = Table(box=None, pad_edge=False, header_style="dim", title=title, title_justify="left")
-    table.title_style = "bold"
-    keys = list(report.worst[0].values)
-    for heading in (*keys, "rows", "achieved", "why"):
-        table.add_column(heading, justify="right" if heading == "rows" else "left")
+    on = f" on {report.on}" if report.on else ""
+
+    def table(*headings: str) -> Table:
+        made = Table(box=None, pad_edge=False, header_style="dim", title_justify="left")
+        made.title, made.title_style = f"\nworst groups for {report.principle}{on}", "bold"
+        for heading in headings:
+            made.add_column(
+                heading, justify="right" if heading == "rows" else "left", overflow="fold"
+            )
+        return made
+
+    def shown(value: object) -> str:
+        return "<missing>" if value is None else str(value)
+
+    wide = table(*report.worst[0].values, "rows", "achieved", "why")
+    narrow = table("rows", "achieved", "why", "group")
     for group in report.worst:
         if not group.satisfied:
-            values = ("missing" if v is None else str(v) for v in group.values.values())
-            table.add_row(*values, f"{group.rows:,}", _figures(group.achieved), group.reason)
-    return table
+            figures = (f"{group.rows:,}", _figures(report, group.achieved), group.reason)
+            wide.add_row(*map(shown, group.values.values()), *figures)
+            narrow.add_row(*figures, ", ".join(f"{k}={shown(v)}" for k, v in group.values.items()))
+    needed = Measurement.get(out, out.options.update(max_width=10_000), wide).maximum
+    return wide if needed <= out.width else narrow
 
 
 def _violating(report: PrincipleReport) -> str:
@@ -181,20 +229,18 @@ def _violating(report: PrincipleReport) -> str:
     return f"{_many(report.violating_groups, 'group')}, {_many(report.violating_rows, 'row')}"
 
 
-def _figures(achieved: dict[str, float]) -> str:
-    return ", ".join(f"{key}={_number(value)}" for key, value in achieved.items())
+def _figures(report: PrincipleReport, achieved: dict[str, float]) -> str:
+    parameters = report.principle.parameters()
+    return ", ".join(
+        f"no {key}"
+        if isinf(value)
+        else f"{key}{'>' if parameters[key].exclusive else '='}{_number(value)}"
+        for key, value in achieved.items()
+    )
 
 
 def _number(value: float) -> str:
-    if value == float("inf"):
-        return "∞"
     return f"{value:,.0f}" if value == int(value) else f"{value:,.4g}"
-
-
-def _mark(satisfied: bool) -> Text:
-    from rich.text import Text
-
-    return Text("✓", style="green") if satisfied else Text("✗", style="red")
 
 
 def _many(count: int, noun: str) -> str:

@@ -47,7 +47,7 @@ def demo(rows: int, output: str | None, force: bool, form: str) -> int:
     def shown(name: str, result: CheckResult) -> None:
         found[name] = result.to_dict()
         if form == "text":
-            for part in render(result, name):
+            for part in render(result, name, out):
                 out.print(part)
 
     told("1. Four salaries, all different, and yet three of them are 'about 1000' (Li et al. 2008)")

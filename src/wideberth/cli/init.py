@@ -46,6 +46,8 @@ def init(
     if output is not None:
         tables.write_text(text, output, force=force)
         click.echo(f"wrote {output}: check the roles of {len(guesses)} columns", err=True)
+    if all(guess.role != "sensitive" for guess in guesses):
+        click.echo("note: no column looks sensitive; if one is, say so in the policy", err=True)
     if form == "json":
         echo_json({"policy": output, "columns": [asdict(guess) for guess in guesses]})
     elif output is None:

@@ -91,3 +91,12 @@ def console(*, stderr: bool = False) -> Console:
     from rich.console import Console
 
     return Console(stderr=stderr, highlight=False, markup=False, emoji=False)
+
+
+def speaks_unicode(out: Console) -> bool:
+    """Tell whether marks such as a tick can be shown."""
+    try:
+        "✓✗".encode(out.encoding)
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True

@@ -42,6 +42,7 @@ class Parameter:
     low_open: bool = False
     choices: tuple[str, ...] = ()
     stronger: Literal["higher", "lower"] | None = None
+    exclusive: bool = False  # what a group achieves is itself just out of reach
 
     @property
     def range(self) -> str:
@@ -72,9 +73,9 @@ class Parameter:
             return isinstance(value, tuple)
         if isinstance(value, bool) or not isinstance(value, int | float | Decimal | Fraction):
             return False
-        if not isfinite(value):
+        if not _moderate(value):
             return False
-        if self.kind == "whole" and fraction(value).denominator != 1:
+        if self.kind == "whole" and (fraction(value).denominator != 1 or value > _MOST_ROWS):
             return False
         if self.low is not None and (value < self.low or (self.low_open and value == self.low)):
             return False
@@ -93,6 +94,18 @@ class Parameter:
         except (KeyError, ValueError, ZeroDivisionError):
             pass
         return text
+
+
+#: No table has more rows.
+_MOST_ROWS = 2**53
+
+
+def _moderate(value: int | float | Decimal | Fraction) -> bool:
+    """Tell whether a number is finite and of a size that means something."""
+    if not isinstance(value, int | Fraction) and not isfinite(value):
+        return False
+    size = abs(Fraction(value))
+    return size == 0 or Fraction(1, 10**300) <= size <= 10**300
 
 
 def parameter(doc: str, *, default: Any = MISSING, **specification: Any) -> Any:
@@ -133,12 +146,16 @@ class Principle(ABC):
         for key, specification in self.parameters().items():
             value = getattr(self, key)
             if isinstance(value, np.generic):
-                object.__setattr__(self, key, value := value.item())
+                exact = float(str(value)) if isinstance(value, np.floating) else value.item()
+                object.__setattr__(self, key, value := exact)
+            if specification.kind == "values" and isinstance(value, str):
+                object.__setattr__(self, key, value := (value,))
             if specification.kind == "values" and isinstance(value, list | set | frozenset):
                 object.__setattr__(self, key, value := tuple(value))
-            if value is not None and not specification.accepts(value):
+            given = value is not None or key in self.mandatory()
+            if given and not specification.accepts(value):
                 raise ParameterError(
-                    f"{self.name}: {key} must be {specification.range}, not {value!r}",
+                    f"{self.name}: {key} must be {specification.range}, not {plain(value)!r}",
                     hint=f"wideberth principles {self.name}",
                 )
             if specification.kind == "whole" and value is not None:
@@ -201,7 +218,8 @@ class Rule(ABC):
     def achieved(self, groups: Groups) -> dict[str, Floats]:
         """Return the strongest value of each parameter that each group reaches.
 
-        The other parameters stay as they are. The first entry ranks the groups.
+        The other parameters stay as they are. The first entry ranks the groups. Where a parameter
+        is declared exclusive, only values beyond the figure are satisfied (c of recursive-cl).
         """
 
     @abstractmethod
@@ -326,7 +344,7 @@ def parse(text: str) -> Principle:
         if not equals:
             raise ParameterError(
                 f"'{item}' in '{text}' is not of the form parameter=value",
-                hint="for example epsilon-m:epsilon=4500,m=5",
+                hint=f"for example {lookup(name).example}",
             )
         if key in settings:
             raise ParameterError(f"'{key}' stands twice in '{text}'", hint="give it once")

@@ -61,7 +61,7 @@ class TCloseness(Principle):
         if kind == "hierarchical" and domain.tree is None:
             raise ParameterError(
                 f"t-closeness: '{domain.name}' has no hierarchy",
-                hint="name one under [hierarchies] in the policy, or use distance=equal",
+                hint="--hierarchy COLUMN=FILE, [hierarchies] in the policy, or distance=equal",
             )
         rule = {"equal": _Equal, "ordered": _Ordered, "hierarchical": _Hierarchical}[kind]
         return rule(domain, fraction(self.t))

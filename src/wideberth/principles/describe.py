@@ -77,4 +77,4 @@ def as_markdown(principles: Iterable[type[Principle]]) -> str:
 def _prose(cls: type[Principle]) -> str:
     """Return the docstring without its doctests."""
     paragraphs = cleandoc(cls.__doc__ or "").split("\n\n")
-    return "\n\n".join(p for p in paragraphs if not p.startswith(">>>"))
+    return "\n\n".join(" ".join(p.split()) for p in paragraphs if not p.startswith(">>>"))

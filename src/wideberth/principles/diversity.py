@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from functools import lru_cache
 from math import prod
 from typing import ClassVar
 
@@ -55,7 +56,7 @@ class _Distinct(Rule):
         return {"l": groups.distinct.astype(np.float64)}
 
     def reason(self, groups: Groups, group: int) -> str:
-        return f"{groups.distinct[group]} distinct in {rows(groups.sizes[group])}"
+        return f"{groups.distinct[group]:,} distinct in {rows(groups.sizes[group])}"
 
 
 @register
@@ -118,7 +119,7 @@ class _Frequency(Rule):
         return {"alpha": groups.largest / groups.sizes, "k": groups.sizes.astype(np.float64)}
 
     def reason(self, groups: Groups, group: int) -> str:
-        return f"one value holds {groups.largest[group]} of {rows(groups.sizes[group])}"
+        return f"one value holds {groups.largest[group]:,} of {rows(groups.sizes[group])}"
 
 
 @register
@@ -148,53 +149,63 @@ class EntropyLDiversity(Principle):
 
 
 class _Entropy(Rule):
-    #: Far above the rounding error of the logarithms, far below any real difference.
+    #: Relatively: far above the rounding error of the logarithms, far below a real difference.
     TOO_CLOSE = 1e-9
 
     def __init__(self, wanted: Fraction) -> None:
         self.wanted = wanted
 
     @remembered
-    def entropy(self, groups: Groups) -> Floats:
-        """H = log N - (sum of n log n) / N; zero, not a rounding error, for a single value."""
+    def diversity(self, groups: Groups) -> Floats:
+        """exp(H), H = log N - (sum of n log n) / N; with equal counts, the number of values."""
         inner = groups.sum(groups.counts * np.log(groups.counts)) / groups.sizes
-        return np.where(groups.distinct == 1, 0.0, np.log(groups.sizes) - inner)
+        estimate = groups.sizes / np.exp(inner)
+        return np.where(_uniform(groups), groups.distinct, estimate)
 
     def satisfies(self, groups: Groups) -> Bools:
-        margin = self.entropy(groups) - float(np.log(float(self.wanted)))
-        # With equal counts it is a question of how many values there are.
-        equal = groups.largest * groups.distinct == groups.sizes
+        diversity = self.diversity(groups)
+        wanted = float(self.wanted)
         enough = at_least(groups.distinct, self.wanted, np.ones_like(groups.distinct))
-        verdict = np.where(equal, enough, margin >= 0)
-        for group in np.flatnonzero(~equal & (np.abs(margin) < self.TOO_CLOSE)):
-            verdict[group] = self.exactly(
-                groups.counts[groups.start[group] : groups.start[group + 1]]
-            )
+        uniform = _uniform(groups)
+        verdict = np.where(uniform, enough, diversity >= wanted)
+        close = ~uniform & (np.abs(diversity - wanted) < self.TOO_CLOSE * wanted)
+        for group in np.flatnonzero(close):
+            verdict[group] = _diverse_exactly(groups.shape(group), self.wanted)
         return verdict
 
-    def exactly(self, counts: Ints) -> bool:
-        """Decide with more digits, and if these do not suffice, in integers.
-
-        A common factor of all counts cancels, which keeps the integers small.
-        """
-        parts = [int(n) for n in counts // np.gcd.reduce(counts)]
-        total = sum(parts)
-        p, q = self.wanted.numerator, self.wanted.denominator
-        with localcontext(prec=60):
-            need = sum((n * Decimal(n).ln() for n in parts), total * Decimal(p).ln())
-            have = total * Decimal(total * q).ln()
-            if abs(have - need) > Decimal(10) ** -40 * have:
-                return need < have
-        return prod(n**n for n in parts) * p**total <= (total * q) ** total
-
     def achieved(self, groups: Groups) -> dict[str, Floats]:
-        return {"l": np.exp(self.entropy(groups))}
+        diversity = self.diversity(groups).copy()
+        # A float just beside a whole number may be that number: then say so.
+        nearest = np.rint(diversity)
+        close = (diversity != nearest) & (np.abs(diversity - nearest) < self.TOO_CLOSE * nearest)
+        for group in np.flatnonzero(close):
+            if _diverse_exactly(groups.shape(group), Fraction(int(nearest[group]))):
+                diversity[group] = max(diversity[group], nearest[group])
+        return {"l": diversity}
 
     def reason(self, groups: Groups, group: int) -> str:
         return (
-            f"{groups.distinct[group]} distinct in {rows(groups.sizes[group])}, "
-            f"the most frequent {groups.largest[group]} times"
+            f"{groups.distinct[group]:,} distinct in {rows(groups.sizes[group])}, "
+            f"the most frequent {groups.largest[group]:,} times"
         )
+
+
+def _uniform(groups: Groups) -> Bools:
+    """Tell which groups hold all their values equally often."""
+    return groups.largest * groups.distinct == groups.sizes
+
+
+@lru_cache(maxsize=1 << 14)
+def _diverse_exactly(counts: tuple[int, ...], wanted: Fraction) -> bool:
+    """Decide with more digits, and if these do not suffice, in integers."""
+    total = sum(counts)
+    p, q = wanted.numerator, wanted.denominator
+    with localcontext(prec=60):
+        need = sum((n * Decimal(n).ln() for n in counts), total * Decimal(p).ln())
+        have = total * Decimal(total * q).ln()
+        if abs(have - need) > Decimal(10) ** -40 * have:
+            return need < have
+    return prod(n**n for n in counts) * p**total <= (total * q) ** total
 
 
 @register
@@ -213,6 +224,7 @@ class RecursiveCLDiversity(Principle):
         low=0,
         low_open=True,
         stronger="lower",
+        exclusive=True,
     )
     l: int = parameter("values to rule out, plus one", kind="whole", low=1, stronger="higher")  # noqa: E741
     allowed: tuple[object, ...] = parameter(
@@ -278,7 +290,7 @@ class _Recursive(Rule):
     def _top(groups: Groups, many: int) -> Ints:
         """Add up the largest counts of each group."""
         if many <= 0:
-            return np.zeros(len(groups), dtype=np.int64)
+            return np.zeros_like(groups.sizes)
         running = np.concatenate(([0], np.cumsum(groups.descending)))
         end = groups.start[:-1] + np.minimum(groups.distinct, many)
         return running[end] - running[groups.start[:-1]]
@@ -301,11 +313,8 @@ class _Recursive(Rule):
         return least
 
     def satisfies(self, groups: Groups) -> Bools:
-        return self._diverse(groups) & at_most(
-            self.share.numerator * groups.sizes,
-            Fraction(self.share.denominator),
-            self.least_share(groups),
-        )
+        enough = at_least(self.least_share(groups), self.share, groups.sizes)
+        return self._diverse(groups) & enough
 
     def _diverse(self, groups: Groups) -> Bools:
         head = self.head(groups)
@@ -370,12 +379,12 @@ class _Unique(Rule):
         return {"m": np.where(groups.largest == 1, groups.sizes, 0).astype(np.float64)}
 
     def reason(self, groups: Groups, group: int) -> str:
-        return f"one value holds {groups.largest[group]} of {rows(groups.sizes[group])}"
+        return f"one value holds {groups.largest[group]:,} of {rows(groups.sizes[group])}"
 
     def feasible(self, groups: Groups) -> Bools:
         # Enough rows for as many groups as the most frequent value needs. Then dealing the rows
         # in order of value separates equal ones.
-        return groups.largest * self.m <= groups.sizes
+        return at_most(groups.largest, Fraction(1, self.m), groups.sizes)
 
     def finish(self, codes: Ints, rng: np.random.Generator) -> Ints:
         return deal(codes, len(codes) // self.m, rng)

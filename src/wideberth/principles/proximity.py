@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from math import ceil
 from typing import ClassVar
 
 import numpy as np
@@ -15,7 +16,6 @@ from wideberth.exact import (
     Bools,
     Floats,
     Ints,
-    Numbers,
     Whole,
     at_least,
     at_most,
@@ -24,8 +24,18 @@ from wideberth.exact import (
     whole,
 )
 from wideberth.groups import Groups
-from wideberth.principles.base import Needs, Principle, Rule, parameter, register, remembered, rows
+from wideberth.principles.base import (
+    Needs,
+    Principle,
+    Rule,
+    parameter,
+    plain,
+    register,
+    remembered,
+    rows,
+)
 from wideberth.principles.dealing import deal
+from wideberth.principles.search import Searched
 
 
 @register
@@ -66,6 +76,12 @@ class EpsilonMAnonymity(Principle):
         "Not monotone: {40, 60} and {50, 80} satisfy ε = 15, m = 2, their union does not."
     )
 
+    def __str__(self) -> str:
+        """Write a relative ε as it is usually given."""
+        if not self.relative or self.epsilon is None:
+            return super().__str__()
+        return f"{self.name}:epsilon={plain(fraction(self.epsilon) * 100)}%,m={self.m}"
+
     def __post_init__(self) -> None:
         """Read "10%" as a relative ε."""
         if isinstance(self.epsilon, str) and self.epsilon.strip().endswith("%"):
@@ -99,7 +115,7 @@ class EpsilonMAnonymity(Principle):
 
     def bind(self, domain: Domain) -> Rule:
         """Bind to a domain of numbers or dates (ε in days)."""
-        numbers: Numbers = numbers_of(domain, self.name)
+        numbers = numbers_of(domain, self.name)
         if self.relative and self.epsilon is not None:
             if domain.dated:
                 raise ParameterError(
@@ -122,8 +138,8 @@ class DeltaLDiversity(Principle):
 
     `literal` is the definition as printed: at most 1/l of a group is δ-similar to any of its
     values, two values being δ-similar if they differ by at most 2δ. Against the paper's claim that
-    is not monotone: with δ = 1/2, l = 2, {0, 2} and {1, 3} pass and {0, 1, 2, 3} fails. It is
-    (2δ, l)-anonymity under another name, so its l must be a whole number.
+    is not monotone: with δ = 1/2, l = 2, {0, 2} and {1, 3} pass and {0, 1, 2, 3} fails. For a whole
+    l it is (2δ, l)-anonymity under another name.
     """
 
     delta: float = parameter("half the length of the interval", low=0, stronger="higher")
@@ -146,14 +162,6 @@ class DeltaLDiversity(Principle):
         "stab is monotone: the fullest window of a union holds at most the sum. literal is not."
     )
 
-    def validate(self) -> None:
-        """Refuse a literal l that is no whole number."""
-        if self.variant == "literal" and fraction(self.l).denominator != 1:
-            raise ParameterError(
-                "delta-l: with variant=literal, l must be a whole number",
-                hint="use variant=stab, which takes any l from 1",
-            )
-
     @property
     def monotone(self) -> bool:
         """Only the repaired variant is."""
@@ -161,11 +169,14 @@ class DeltaLDiversity(Principle):
 
     def bind(self, domain: Domain) -> Rule:
         """Bind to a domain of numbers or dates (δ in days)."""
-        numbers: Numbers = numbers_of(domain, self.name)
+        numbers = numbers_of(domain, self.name)
         length = 2 * fraction(self.delta)
         if self.variant == "literal":
             near = windows(domain, *numbers.within(length, length))
-            return _Neighbourhoods(near, int(self.l), "l")
+            wanted = fraction(self.l)
+            if wanted.denominator == 1:
+                return _Neighbourhoods(near, int(wanted), "l")
+            return _FractionalNeighbourhoods(near, domain.size, wanted)
         return _Crowd(windows(domain, *numbers.within(Fraction(0), length)), fraction(self.l), "l")
 
 
@@ -191,13 +202,13 @@ class _Crowd(Rule):
         return {self.speaks_of: groups.sizes / self.crowd(groups)}
 
     def reason(self, groups: Groups, group: int) -> str:
-        return f"{self.crowd(groups)[group]} of {rows(groups.sizes[group])} {self.where}"
+        return f"{self.crowd(groups)[group]:,} of {rows(groups.sizes[group])} {self.where}"
 
 
 class _Neighbourhoods(_Crowd):
     """The same for two-sided neighbourhoods, where dealing makes up for the lack of monotony."""
 
-    where = "in the neighbourhood of one of them"
+    where = "in the neighbourhood of one row"
 
     monotone = False
 
@@ -214,11 +225,30 @@ class _Neighbourhoods(_Crowd):
         return groups.max(groups.within(groups.codes, self.reach[groups.codes]))
 
     def feasible(self, groups: Groups) -> Bools:
-        return self.maxsize(groups) * self.m <= groups.sizes  # Theorem 1
+        return at_most(self.maxsize(groups), Fraction(1, self.m), groups.sizes)  # Theorem 1
 
     def finish(self, codes: Ints, rng: np.random.Generator) -> Ints:
         # Any number of hands from maxsize up is valid; the most hands lose the least information.
         return deal(codes, len(codes) // self.m, rng)
+
+
+class _FractionalNeighbourhoods(Searched):
+    """At most 1/l of a group in a neighbourhood, l not whole: Theorem 1 does not hold for it."""
+
+    def __init__(self, near: Windows, width: int, wanted: Fraction) -> None:
+        super().__init__(near, width)
+        self.wanted = wanted
+        self.smallest = ceil(wanted)
+
+    def satisfies(self, groups: Groups) -> Bools:
+        return at_most(self.crowd(groups), 1 / self.wanted, groups.sizes)
+
+    def achieved(self, groups: Groups) -> dict[str, Floats]:
+        return {"l": groups.sizes / self.crowd(groups)}
+
+    def reason(self, groups: Groups, group: int) -> str:
+        crowd = self.crowd(groups)[group]
+        return f"{crowd:,} of {rows(groups.sizes[group])} {_Neighbourhoods.where}"
 
 
 @register
@@ -250,7 +280,7 @@ class KEAnonymity(Principle):
 
 class _Range(Rule):
     def __init__(self, principle: KEAnonymity, domain: Domain) -> None:
-        self.numbers: Numbers = numbers_of(domain, principle.name)
+        self.numbers = numbers_of(domain, principle.name)
         self.missing = domain.missing
         self.k = principle.k
         self.least = fraction(principle.e) * self.numbers.per
@@ -280,7 +310,7 @@ class _Range(Rule):
 
     def reason(self, groups: Groups, group: int) -> str:
         span = self.achieved(groups)["e"][group]
-        return f"{groups.distinct[group]} distinct in {rows(groups.sizes[group])}, range {span:g}"
+        return f"{groups.distinct[group]:,} distinct in {rows(groups.sizes[group])}, range {span:g}"
 
 
 @register
@@ -313,7 +343,7 @@ class VarianceControl(Principle):
 
 class _Variance(Rule):
     def __init__(self, principle: VarianceControl, domain: Domain) -> None:
-        numbers: Numbers = numbers_of(domain, principle.name)
+        numbers = numbers_of(domain, principle.name)
         self.per = numbers.per
         self.least = fraction(principle.t) * numbers.per**2
         base = numbers.units[0] if len(numbers.units) else 0

@@ -88,7 +88,7 @@ class DeltaPresence(Principle):
 
     def validate(self) -> None:
         """Refuse an empty range."""
-        if self.delta_min > self.delta_max:
+        if fraction(self.delta_min) > fraction(self.delta_max):
             raise ParameterError(
                 "delta-presence: delta_min must not exceed delta_max",
                 hint="delta_min=0.1,delta_max=0.5",
@@ -116,7 +116,7 @@ class _Presence(Rule):
 
     def reason(self, groups: Groups, group: int) -> str:
         people = _population(groups)[group]
-        return f"{rows(groups.sizes[group])} of {people} matching people in the population"
+        return f"{rows(groups.sizes[group])} of {people:,} matching people in the population"
 
 
 def _population(groups: Groups) -> Ints:
