@@ -52,6 +52,17 @@ def main() -> None:
     print(f"{reference}: {seconds[0] * 1000:.0f} ms")
     line(f"{len(EVERYTHING)} principles in one call / {reference}", seconds[1] / seconds[0], 3)
     line(f"ordered t-closeness alone / {reference}", seconds[2] / seconds[0], 1.5)
+    raw = raw_table()
+    gaps = frame.with_columns(
+        pl.when(pl.int_range(pl.len()) % 50 > 0).then("income").alias("income")
+    )
+    harder = interleaved(
+        lambda: frame.sort(*QUASI, "income"),
+        lambda: check(raw, EVERYTHING),
+        lambda: check(gaps, EVERYTHING),
+    )
+    line(f"the same on the ungeneralised table / {reference}", harder[1] / harder[0])
+    line(f"the same with 2 % of the incomes missing / {reference}", harder[2] / harder[0])
     memory = json.loads(
         subprocess.check_output([sys.executable, "-m", "benchmarks.check", "memory"])
     )
@@ -78,15 +89,22 @@ def main() -> None:
 
 def table() -> tuple[str, pl.DataFrame]:
     """Return the benchmark's table, generalised as published."""
-    shared = Path(__file__).resolve().parents[2] / "shared" / "data"
-    path = Path(os.environ.get("WIDEBERTH_DATA", shared), "sal_like_500k.parquet")
-    if path.exists():
-        name, frame = path.name, pl.read_parquet(path)
-    else:
-        name, frame = "synthetic, shaped like SAL", sal_like(500_000)
-    return name, frame.with_columns(
+    path = _stored()
+    name = path.name if path.exists() else "synthetic, shaped like SAL"
+    return name, raw_table().with_columns(
         pl.col("age") // 10, pl.col("birthplace") // 100, pl.col("occupation") // 100
     )
+
+
+def raw_table() -> pl.DataFrame:
+    """Return the benchmark's table as it was collected."""
+    path = _stored()
+    return pl.read_parquet(path) if path.exists() else sal_like(500_000)
+
+
+def _stored() -> Path:
+    shared = Path(__file__).resolve().parents[2] / "shared" / "data"
+    return Path(os.environ.get("WIDEBERTH_DATA", shared), "sal_like_500k.parquet")
 
 
 def sal_like(rows: int) -> pl.DataFrame:
@@ -134,10 +152,13 @@ def _status(key: str) -> int:
     return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(key))
 
 
-def line(claim: str, measured: float, limit: float) -> None:
-    """Print a figure beside its limit."""
-    verdict = "ok" if measured <= limit else "ABOVE THE LIMIT"
-    print(f"{measured:8.2f}  (at most {limit:g})  {verdict:16} {claim}")
+def line(claim: str, measured: float, limit: float | None = None) -> None:
+    """Print a figure beside its limit, if it has one."""
+    if limit is None:
+        wanted = ""
+    else:
+        wanted = f"at most {limit:g}: {'ok' if measured <= limit else 'MISSED'}"
+    print(f"{measured:8.2f}  {wanted:16}  {claim}")
 
 
 if __name__ == "__main__":
