@@ -1,12 +1,18 @@
-"""What README.md shows is what a reader gets."""
+"""What README.md and CONTRIBUTING.md show is what a reader gets."""
 
 import re
 import shlex
+import textwrap
+from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
+import polars as pl
 import pytest
 
+import wideberth as wb
 from wideberth.cli import main
+from wideberth.principles import base
 
 README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
 
@@ -46,3 +52,17 @@ def run(*arguments: str) -> object:
     with pytest.raises(SystemExit) as stopped:
         main(list(arguments))
     return stopped.value.code
+
+
+def test_the_principle_of_the_contributors_guide_works() -> None:
+    guide = (Path(__file__).parents[1] / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"^   ```python\n(.*?)^   ```$", guide, flags=re.DOTALL | re.MULTILINE)
+    names = {**vars(base), "ClassVar": ClassVar, "dataclass": dataclass}
+    exec(textwrap.dedent(code), names)
+    try:
+        for values, verdict in ((["a", "a", "b"], False), (["a", "a", "b", "c"], True)):
+            table = pl.DataFrame({"q": [1] * len(values), "s": values})
+            result = wb.check(table, quasi="q", sensitive="s", principles="majority-free")
+            assert result.satisfied == verdict
+    finally:
+        del base._REGISTRY["majority-free"]
