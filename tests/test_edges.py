@@ -169,6 +169,12 @@ def test_any_type_may_be_a_quasi_identifier(dtype) -> None:
     assert wb.check(table, quasi="q", principles="k-anonymity:k=1").groups == 2
 
 
+def test_a_distance_beyond_the_tree_is_the_whole_tree() -> None:
+    tree = from_rows([["a", "x", "*"], ["b", "y", "*"]])
+    for e, far in ((1, True), (2, False), (10**200, False)):
+        assert satisfied(["a", "b"], wb.LEDiversity(l=2, e=e), hierarchies={"s": tree}) == far
+
+
 def test_the_population_may_write_whole_numbers_otherwise() -> None:
     table = pl.DataFrame({"q": [25, 30]})
     for people in (["25", "30", "30"], [25.0, 30.0, 30.0]):

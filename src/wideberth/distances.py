@@ -32,6 +32,29 @@ _SUM_TOLERANCE = Fraction(1, 10**6)
 _ROUNDING = 1e-9  # relatively: what a user's function may have rounded
 
 
+def spread(start: Ints, codes: Ints) -> tuple[Ints, Ints]:
+    """Look up codes in compressed rows: how many entries each has, and where they all are.
+
+    >>> spread(np.array([0, 2, 5]), np.array([1, 0]))
+    (array([3, 2]), array([2, 3, 4, 0, 1]))
+    """
+    lengths = np.diff(start)[codes]
+    before = np.cumsum(lengths) - lengths
+    return lengths, np.repeat(start[codes] - before, lengths) + np.arange(int(lengths.sum()))
+
+
+def ways_up(tree: Hierarchy, nodes: Ints) -> tuple[Ints, Ints]:
+    """Return the ways from nodes up to the root, both ends included, as compressed rows."""
+    start = np.concatenate(([0], np.cumsum(tree.depth[nodes] + 1))).astype(np.int64)
+    way = np.empty(start[-1], dtype=np.int64)
+    place, node = start[:-1], nodes
+    while len(node):
+        way[place] = node
+        up = tree.parent[node].astype(np.int64)
+        place, node = place[up >= 0] + 1, up[up >= 0]
+    return start, way
+
+
 @dataclass(frozen=True, eq=False)
 class Windows:
     """Each code is similar to the codes from ``first[code]`` to ``last[code]``."""
@@ -60,10 +83,7 @@ class Neighbours:
         lengths = np.diff(self.start)[groups.codes]
         result = np.empty(len(lengths), dtype=np.int64)
         for piece in _pieces(lengths):
-            length = lengths[piece]
-            skip = np.repeat(np.cumsum(length) - length, length)
-            at = np.repeat(self.start[groups.codes[piece]], length)
-            at += np.arange(len(skip)) - skip
+            length, at = spread(self.start, groups.codes[piece])
             found = groups.lookup(np.repeat(groups.owner[piece], length), self.codes[at])
             result[piece] = np.add.reduceat(found, np.cumsum(length) - length)
         return result
@@ -85,32 +105,19 @@ class Branches:
     def __init__(self, domain: Domain, tree: Hierarchy, epsilon: Fraction) -> None:
         self.tree = tree
         self.nodes = tree.nodes_of(domain.texts).astype(np.int64)
-        self.limit = floor(2 * epsilon)
-        # One row per (code, node on its way up), from the value itself to the root.
-        codes, places, node = [], [], self.nodes
-        code = np.arange(domain.known)
-        while len(node):
-            codes.append(code)
-            places.append(node)
-            up = tree.parent[node].astype(np.int64)
-            code, node = code[up >= 0], up[up >= 0]
-        # A missing value is in a tree of its own.
-        depth = np.append(tree.depth, 0).astype(np.int64)
-        lone = [] if domain.missing is None else [domain.missing]
-        every = np.concatenate([*codes, np.array(lone, dtype=np.int64)])
-        way = np.concatenate([*places, np.full(len(lone), len(tree.parent))])
-        order = np.lexsort((-depth[way], every))
-        self.way = way[order].astype(np.int64)
-        self.start = np.searchsorted(every[order], np.arange(domain.size + 1))
-        self.depth = depth
-        self.depth_of = depth[self.way[self.start[:-1]]]
+        self.limit = min(floor(2 * epsilon), 2 * tree.height)
+        self.start, self.way = ways_up(tree, self.nodes)
+        self.depth = np.append(tree.depth, 0).astype(np.int64)
+        if domain.missing is not None:  # a tree of its own
+            self.start = np.append(self.start, self.start[-1] + 1)
+            self.way = np.append(self.way, len(tree.parent))
+        self.depth_of = self.depth[self.way[self.start[:-1]]]
         self.missing = domain.missing
 
     def crowd(self, groups: Groups) -> Ints:
         """Count, for each entry, the rows of its group that are similar to it, itself included."""
-        lengths = np.diff(self.start)[groups.codes]
+        lengths, at = spread(self.start, groups.codes)
         begin = np.cumsum(lengths) - lengths
-        at = np.repeat(self.start[groups.codes] - begin, lengths) + np.arange(int(lengths.sum()))
         node = self.way[at]
         own = np.repeat(self.depth_of[groups.codes], lengths)
         levels = int(self.depth.max()) + 2

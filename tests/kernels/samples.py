@@ -131,10 +131,10 @@ def samples(
         pool.append(missing)
     # One number for both the value and the group of a row: half as much to draw.
     cells = draw(st.lists(st.integers(0, len(pool) * groups - 1), min_size=1, max_size=rows))
-    if kind == "several" and draw(st.booleans()):
+    if kind == "several" and draw(st.booleans()) and (room := rows - 2 ** len(pool[0])) >= 0:
         # Every combination once: by chance alone, attributes are hardly ever diverse in each other.
         pool = [*product("ab", repeat=len(pool[0])), *pool]
-        cells = [*range(0, 2 ** len(pool[0]) * groups, groups), *cells]
+        cells = [*range(0, 2 ** len(pool[0]) * groups, groups), *cells[:room]]
     if kind == "vectors" and all(pool[c // groups] is None for c in cells):
         cells.append(0)  # a column of missing lists has no length
     values = [pool[c // groups] for c in cells]

@@ -9,6 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from wideberth.distances import spread, ways_up
 from wideberth.encode import Domain
 from wideberth.errors import ParameterError
 from wideberth.exact import Bools, Floats, Whole, at_most, fraction, ratios, whole
@@ -207,38 +208,28 @@ class _Hierarchical(_Closeness):
         super().__init__(domain, t)
         tree = domain.tree
         assert tree is not None  # noqa: S101 - checked by bind
-        nodes = tree.nodes_of(domain.texts)
+        nodes = tree.nodes_of(domain.texts).astype(np.int64)
         self.scale = 2 * max(tree.height, 1)
-        # One row per (code, node on its path below the root).
-        none = np.zeros(0, dtype=np.int64)
-        codes, places = [none], [none]
-        code, node = np.arange(domain.known), nodes.astype(np.int64)
-        while len(node):
-            below_root = tree.parent[node] >= 0
-            code, node = code[below_root], node[below_root]
-            codes.append(code)
-            places.append(node)
-            node = tree.parent[node].astype(np.int64)
+        # The edges above each value: one for each node on its way up, the root left out.
+        start, way = ways_up(tree, nodes)
+        self.node_of = way[tree.parent[way] >= 0]
+        self.first = start - np.arange(len(start))
         # A missing value hangs under the root alone, on an edge so long that it is at distance 1
         # from the value nearest to the root.
         self.extra = domain.missing
         self.edge = self.scale - int(tree.depth[nodes].min(initial=tree.height))
-        order = np.argsort(np.concatenate(codes), kind="stable")
-        self.code_of = np.concatenate(codes)[order]
-        self.node_of = np.concatenate(places)[order].astype(np.int64)
-        self.first = np.searchsorted(self.code_of, np.arange(domain.size + 1))
+        if domain.missing is not None:
+            self.first = np.append(self.first, self.first[-1])
         self.many = len(tree.parent)
-        self.under = np.bincount(
-            self.node_of, weights=self.table[self.code_of], minlength=self.many
-        ).astype(np.int64)
+        above = np.repeat(self.table, np.diff(self.first))
+        self.under = np.bincount(self.node_of, weights=above, minlength=self.many).astype(np.int64)
 
     def moved(self, groups: Groups) -> Whole:
         bound = self.rows * self.rows * self.scale
         sizes = whole(groups.sizes, bound)
         # Expand each entry to the nodes above its value, and add up per (group, node).
-        lengths = self.first[groups.codes + 1] - self.first[groups.codes]
-        offset = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-        node = self.node_of[np.repeat(self.first[groups.codes], lengths) + offset]
+        lengths, at = spread(self.first, groups.codes)
+        node = self.node_of[at]
         owner = np.repeat(groups.owner, lengths)
         key, inverse = np.unique(owner * self.many + node, return_inverse=True)
         inside = np.bincount(inverse, weights=np.repeat(groups.counts, lengths)).astype(np.int64)
@@ -251,7 +242,7 @@ class _Hierarchical(_Closeness):
             np.add.at(total, owner, change)
         if self.extra is not None:
             everyone = np.arange(len(groups))
-            lacking = whole(groups.lookup(everyone, np.full_like(everyone, self.extra)), bound)
+            lacking = whole(groups.lookup(everyone, self.extra), bound)
             far = np.abs(lacking * self.rows - sizes * int(self.table[self.extra]))
             total = total + far * self.edge
         return total
