@@ -2,7 +2,7 @@
 
 Run by ``make bench``. Every time is the median of several runs, interleaved with those of the
 reference, for the machine may be busy with something else. The table is sal_like_500k.parquet from
-the folder named by WIDEBERTH_DATA (by default ../shared/data), or one of the same shape made here.
+the folder named by WIDEBERTH_DATA (or of shared/data beside the checkout), or made here likewise.
 """
 
 from __future__ import annotations
