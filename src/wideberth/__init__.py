@@ -18,7 +18,8 @@ __version__ = "0.1.0"
 
 # Names are imported when first used, so that `wideberth --help` need not wait for polars.
 _HOME = {
-    "wideberth.checking": ["CheckResult", "check"],
+    "wideberth.checking": ["check"],
+    "wideberth.results": ["CheckResult"],
     "wideberth.policy": ["Policy"],
     "wideberth.hierarchy": ["Hierarchy"],
     "wideberth.principles": [
@@ -58,7 +59,7 @@ _WHERE = {name: module for module, names in _HOME.items() for name in names}
 __all__ = ["__version__", *sorted(_WHERE)]
 
 if TYPE_CHECKING:
-    from wideberth.checking import CheckResult, check
+    from wideberth.checking import check
     from wideberth.errors import (
         HierarchyError,
         InfeasibleError,
@@ -92,6 +93,7 @@ if TYPE_CHECKING:
         parameter,
         register,
     )
+    from wideberth.results import CheckResult
 
 
 def __getattr__(name: str) -> Any:

@@ -19,13 +19,14 @@ from wideberth.cli.check import check
 from wideberth.cli.demo import demo
 from wideberth.cli.hierarchy import hierarchy
 from wideberth.cli.init import init
+from wideberth.cli.options import SETTINGS
 from wideberth.cli.principles import principles
 from wideberth.errors import WideberthError
 
 INTERRUPTED = 130
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(context_settings=SETTINGS)
 @click.version_option(__version__, prog_name="wideberth")
 def wideberth() -> None:
     """Publish tables about people without giving away what is true of one of them.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from wideberth.cli.options import (
+    SETTINGS,
     assignments,
     console,
     echo_json,
@@ -22,14 +23,14 @@ from wideberth.cli.options import (
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
-    from wideberth.checking import CheckResult, PrincipleReport
     from wideberth.policy import Policy
     from wideberth.principles import Principle
+    from wideberth.results import CheckResult, PrincipleReport
 
 NOT_SATISFIED = 3
 
 
-@click.command()
+@click.command(context_settings=SETTINGS)
 @click.argument("table", metavar="TABLE")
 @click.option("-p", "--policy", metavar="FILE", help="Roles, types and principles: a policy.toml.")
 @click.option("--qi", multiple=True, metavar="C,…", help="Quasi-identifiers.")

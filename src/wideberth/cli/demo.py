@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wideberth.cli.check import render
-from wideberth.cli.options import console, echo_json, format_option
+from wideberth.cli.options import SETTINGS, console, echo_json, format_option
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from wideberth.checking import CheckResult
+    from wideberth.results import CheckResult
 
 
-@click.command()
+@click.command(context_settings=SETTINGS)
 @click.option(
     "--rows",
     type=click.IntRange(100),

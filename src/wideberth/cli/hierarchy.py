@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from wideberth.cli.options import console, echo_json, format_option, read_options, table_options
+from wideberth.cli.options import (
+    SETTINGS,
+    console,
+    echo_json,
+    format_option,
+    read_options,
+    table_options,
+)
 
 if TYPE_CHECKING:
     import polars as pl
@@ -20,7 +27,7 @@ _PARENTS = click.option(
 )
 
 
-@click.group()
+@click.group(context_settings=SETTINGS)
 def hierarchy() -> None:
     """Show, validate and build generalization hierarchies and semantic trees.
 
@@ -34,7 +41,7 @@ def hierarchy() -> None:
     """
 
 
-@hierarchy.command()
+@hierarchy.command(context_settings=SETTINGS)
 @click.argument("file", metavar="FILE")
 @_PARENTS
 @click.option(
@@ -68,7 +75,7 @@ def show(file: str, parents: bool, limit: int, form: str) -> int:
     return 0
 
 
-@hierarchy.command()
+@hierarchy.command(context_settings=SETTINGS)
 @click.argument("file", metavar="FILE")
 @_PARENTS
 @click.option("--table", metavar="TABLE", help="A table whose values must all be in the hierarchy.")
@@ -105,7 +112,7 @@ def validate(
     return 0
 
 
-@hierarchy.command()
+@hierarchy.command(context_settings=SETTINGS)
 @click.option("--table", required=True, metavar="TABLE", help="The table.")
 @click.option("--column", required=True, metavar="COLUMN", help="The column to generalise.")
 @click.option("--interval", metavar="W,…", help="Widths of intervals, each a multiple of the last.")

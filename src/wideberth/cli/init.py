@@ -7,10 +7,17 @@ from pathlib import Path
 
 import click
 
-from wideberth.cli.options import console, echo_json, format_option, read_options, table_options
+from wideberth.cli.options import (
+    SETTINGS,
+    console,
+    echo_json,
+    format_option,
+    read_options,
+    table_options,
+)
 
 
-@click.command()
+@click.command(context_settings=SETTINGS)
 @click.argument("table", metavar="TABLE")
 @click.option(
     "-o", "--output", metavar="FILE", help="Where to write the policy.  [default: print it]"

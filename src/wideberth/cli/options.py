@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+#: How every command is set up, so that each answers to -h whatever leads to it.
+SETTINGS: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+
 
 def table_options(command: F) -> F:
     """Add the options that say how a CSV file is read."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
-from wideberth.cli.options import console, echo_json, format_option
+from wideberth.cli.options import SETTINGS, console, echo_json, format_option
 
 
-@click.command()
+@click.command(context_settings=SETTINGS)
 @click.argument("name", required=False)
 @format_option("text", "json", "markdown")
 def principles(name: str | None, form: str) -> int:
