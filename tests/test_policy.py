@@ -73,6 +73,9 @@ salary = { parents = "salary.csv" }
 algorithm = "mondrian"
 cuts = "best"
 suppression_limit = 0.0
+recoding = { zip = "hierarchy" }
+align = { age = 5 }
+weights = { age = 2 }
 """
 
 
@@ -93,7 +96,14 @@ def test_every_section(folder):
         wb.RecursiveCLDiversity(on="disease", c=2.5, l=2, allowed=("healthy", "flu")),
         wb.KAnonymity(k=5),
     ]
-    assert policy.transform == {"algorithm": "mondrian", "cuts": "best", "suppression_limit": 0.0}
+    assert policy.transform == {
+        "algorithm": "mondrian",
+        "cuts": "best",
+        "suppression_limit": 0.0,
+        "recoding": {"zip": "hierarchy"},
+        "align": {"age": 5},
+        "weights": {"age": 2},
+    }
     assert policy.group == "group"
 
 
@@ -155,6 +165,24 @@ def test_a_policy_made_by_hand_need_not_name_every_role():
         ({"roles": {"sensitiv": []}}, r"\[roles\] has an unknown key 'sensitiv'\n.*'sensitive'"),
         ({"table": {"sep": ","}}, r"\[table\] has an unknown key 'sep'\n.*missing, delimiter"),
         ({"transform": {"cut": "best"}}, r"\[transform\] has an unknown key 'cut'\n.*'cuts'"),
+        ({"transform": {"algorithm": "lattice"}}, r"\[transform\]: .*'lattice' is not there yet"),
+        ({"transform": {"algorithm": "magic"}}, "algorithm must be one of mondrian"),
+        ({"transform": {"cuts": "better"}}, "cuts must be one of paper, disjoint"),
+        ({"transform": {"dealing": 1}}, "dealing must be one of rank, matching"),
+        ({"transform": {"suppression_limit": 1.5}}, "suppression_limit must be a number from 0"),
+        ({"transform": {"suppression_limit": True}}, "suppression_limit must be a number"),
+        ({"transform": {"recoding": "mean"}}, "recoding must be one of interval, bounds"),
+        ({"transform": {"recoding": ["set"]}}, "recoding must be one of"),
+        ({"roles": ROLES, "transform": {"recoding": {"age": "x"}}}, "recoding of 'age' must be"),
+        ({"transform": {"align": "month"}}, "align must be one of hierarchy"),
+        ({"roles": ROLES, "transform": {"align": {"age": -5}}}, "align of 'age' must be a step"),
+        ({"roles": ROLES, "transform": {"align": {"agee": 5}}}, "'agee'\n.*did you mean 'age'"),
+        (
+            {"roles": ROLES, "transform": {"weights": {"salary": 5}}},
+            "no quasi-identifier: 'salary'",
+        ),
+        ({"roles": ROLES, "transform": {"weights": {"age": "2"}}}, "weight of 'age' must be"),
+        ({"transform": {"weights": 2}}, "weights must be a table"),
         ({"roles": []}, "roles must be a section"),
         ({"types": 1}, "types must be a section"),
         ({"hierarchies": "x"}, "hierarchies must be a section"),

@@ -164,6 +164,24 @@ def test_missing_tokens_are_compared_without_blanks_or_quotes(tmp_path: Path) ->
     assert tables.read(path, ReadOptions(missing=()))["a"].null_count() == 0
 
 
+BLANKS = " \t\x0b\x0c\x85\xa0\u1680\u2003\u2028\u3000"
+
+
+@given(st.lists(st.tuples(*[st.text(BLANKS + "?NA~!é–x", max_size=5)] * 2), min_size=1))
+def test_any_blank_around_a_missing_token(
+    tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, str]]
+) -> None:
+    path = tmp_path_factory.mktemp("csv") / "t.csv"
+    frame = pl.DataFrame(rows, schema={"a": pl.String, "b": pl.String}, orient="row")
+    tables.write(frame, path)
+    expected = [
+        tuple(None if cell.strip() in ("", "?", "NA", "–") else cell for cell in row)
+        for row in rows
+    ]
+    options = ReadOptions(delimiter=",", missing=("?", "", "NA", "–"))
+    assert tables.read(path, options).rows() == expected
+
+
 @pytest.mark.parametrize(
     ("content", "width"),
     [
@@ -417,6 +435,17 @@ def test_places_that_cannot_be_written(tmp_path: Path, write: Callable[..., None
     os.mkfifo(tmp_path / "pipe.csv")
     with pytest.raises(OutputError, match="is not a regular file"):
         write(tmp_path / "pipe.csv", force=True)
+
+
+def test_what_is_read_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = put(tmp_path / "t.csv", "old")
+    (tmp_path / "link.csv").symlink_to(path)
+    os.link(path, tmp_path / "twin.csv")
+    monkeypatch.chdir(tmp_path)
+    for name in ("t.csv", "./t.csv", str(path), "link.csv", "twin.csv"):
+        with pytest.raises(OutputError, match=r"is the file that is read \(.*t\.csv\)"):
+            tables.check_target(name, force=True, sources=["no.csv", path])
+    tables.check_target("new.csv", sources=["no.csv", path])
 
 
 def test_new_files_get_the_usual_permissions(tmp_path: Path) -> None:

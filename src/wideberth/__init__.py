@@ -18,6 +18,9 @@ __version__ = "0.1.0"
 
 # Names are imported when first used, so that `wideberth --help` need not wait for polars.
 _HOME = {
+    "wideberth.advice": ["Advice", "advise"],
+    "wideberth.anonymizing": ["anonymize"],
+    "wideberth.release": ["Release"],
     "wideberth.checking": ["check"],
     "wideberth.results": ["CheckResult"],
     "wideberth.policy": ["Policy"],
@@ -50,7 +53,9 @@ _HOME = {
         "OutputError",
         "ParameterError",
         "PolicyError",
+        "PrivacyWarning",
         "TableError",
+        "VerificationError",
         "WideberthError",
     ],
 }
@@ -59,6 +64,8 @@ _WHERE = {name: module for module, names in _HOME.items() for name in names}
 __all__ = ["__version__", *sorted(_WHERE)]
 
 if TYPE_CHECKING:
+    from wideberth.advice import Advice, advise
+    from wideberth.anonymizing import anonymize
     from wideberth.checking import check
     from wideberth.errors import (
         HierarchyError,
@@ -66,7 +73,9 @@ if TYPE_CHECKING:
         OutputError,
         ParameterError,
         PolicyError,
+        PrivacyWarning,
         TableError,
+        VerificationError,
         WideberthError,
     )
     from wideberth.hierarchy import Hierarchy
@@ -93,6 +102,7 @@ if TYPE_CHECKING:
         parameter,
         register,
     )
+    from wideberth.release import Release
     from wideberth.results import CheckResult
 
 

@@ -90,7 +90,7 @@ def check(
     if policy is not None:
         if group is None and policy.group in frame.columns:  # an original has no groups yet
             group = policy.group
-        quasi = quasi or policy.roles.get("quasi")
+        quasi = quasi or _as_published(policy.roles.get("quasi", ()), frame)
         sensitive = sensitive or policy.roles.get("sensitive")
         hierarchies = {**policy.hierarchies, **hierarchies}
         types = {**policy.types, **types}
@@ -98,7 +98,7 @@ def check(
         _check_policy(frame, policy, group)
     if isinstance(population, str | Path):
         population = tables.read(population, options)
-    asked = _principles(principles)
+    asked = principles_of(principles)
     wanted = asked or (list(policy.principles) if policy else [])
     try:
         if not wanted:
@@ -107,8 +107,8 @@ def check(
             )
         subject = Subject(
             frame,
-            quasi=_names(quasi),
-            sensitive=_names(sensitive),
+            quasi=names_of(quasi),
+            sensitive=names_of(sensitive),
             group=group,
             hierarchies=hierarchies,
             types=types,
@@ -253,6 +253,16 @@ def _unused(name: str, table: pl.DataFrame) -> str:
     return name
 
 
+def _as_published(quasi: Sequence[str], frame: pl.DataFrame) -> list[str]:
+    """Name the columns in which a release publishes quasi-identifiers: perhaps as bounds."""
+    found = []
+    for column in quasi:
+        ends = [f"{column}_{part}" for part in ("min", "max", "missing")]
+        bounds = [end for end in ends if end in frame.columns]
+        found += bounds if column not in frame.columns and len(bounds) > 1 else [column]
+    return found
+
+
 def _check_policy(frame: pl.DataFrame, policy: Policy, group: str | None) -> None:
     """Every column of the table must have a role; a release need not have all the columns."""
     columns = [c for c in frame.columns if c != group]
@@ -261,16 +271,20 @@ def _check_policy(frame: pl.DataFrame, policy: Policy, group: str | None) -> Non
         role: [c for c in listed if role in needed or c in columns]
         for role, listed in policy.roles.items()
     }
-    check_roles(columns, roles)
+    check_roles(columns, {**roles, "quasi": _as_published(roles.get("quasi", ()), frame)})
 
 
-def _names(names: str | Sequence[str] | None) -> list[str]:
+def names_of(names: str | Sequence[str] | None) -> list[str]:
+    """Return the columns named by an argument."""
     if names is None:
         return []
     return [names] if isinstance(names, str) else list(dict.fromkeys(names))
 
 
-def _principles(given: str | Principle | Sequence[str | Principle] | None) -> list[Principle]:
+def principles_of(
+    given: str | Principle | Sequence[str | Principle] | None,
+) -> list[Principle]:
+    """Return the principles of an argument, be they objects or text."""
     if given is None:
         return []
     several = [given] if isinstance(given, str | Principle | type) else given

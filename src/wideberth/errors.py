@@ -51,3 +51,14 @@ class InfeasibleError(WideberthError):
     """A group that no partition makes satisfy a principle, or none was found."""
 
     exit_code = 3
+
+
+class VerificationError(WideberthError):
+    """A release that does not keep its promise: a defect of the program, never of the input.
+
+    It is raised before anything is published.
+    """
+
+
+class PrivacyWarning(UserWarning):
+    """A choice that gives an adversary more than the default does."""

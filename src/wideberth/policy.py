@@ -13,6 +13,7 @@ from wideberth.errors import ParameterError, PolicyError
 from wideberth.principles import Principle, make
 from wideberth.schema import ROLES, TYPES
 from wideberth.tables import ReadOptions
+from wideberth.transform import Transform
 
 #: The sections a policy may have, and the keys of those whose keys are fixed.
 _SECTIONS: dict[str, tuple[str, ...] | None] = {
@@ -24,8 +25,10 @@ _SECTIONS: dict[str, tuple[str, ...] | None] = {
     "population": None,
     "group": None,
     "hierarchies": None,
-    "transform": ("algorithm", "cuts", "suppression_limit", "dealing"),
+    "transform": Transform.keys(),
 }
+#: The name of a release's column of group ids, unless another is given.
+GROUP = "group"
 _NEW = "wideberth init TABLE -o policy.toml"
 
 
@@ -47,7 +50,7 @@ class Policy:
     options : ReadOptions
         How CSV files are read.
     transform : mapping
-        How a release is made.
+        How a release is made; see `wideberth.transform.Transform`.
     population : str, optional
         A table of the population, for δ-presence.
     group : str, optional
@@ -113,6 +116,7 @@ class Policy:
         table = dict(content.get("table", {}))
         if "missing" in table:
             table["missing"] = tuple(table["missing"])
+        _check_transform(content.get("transform", {}), roles["quasi"], where)
         base = folder or Path()
         population = content.get("population")
         return cls(
@@ -125,6 +129,16 @@ class Policy:
             population=None if population is None else str(base / population),
             group=content.get("group"),
         )
+
+
+def _check_transform(transform: Mapping[str, Any], quasi: Sequence[str], where: str) -> None:
+    try:
+        Transform(**transform)
+    except ParameterError as error:
+        raise PolicyError(f"{where}, [transform]: {error.what}", hint=error.hint) from None
+    for key in ("recoding", "align", "weights"):
+        for column in transform[key] if isinstance(transform.get(key), Mapping) else ():
+            _known(column, quasi, f"{where}, transform.{key}", "what is no quasi-identifier:")
 
 
 def _columns(roles: Mapping[str, Any], role: str, where: str) -> list[str]:

@@ -620,11 +620,11 @@ def test_a_table_that_fails_leaves_no_output(run, write, secret):
 
 def test_demo_into_an_earlier_demo(run, write):
     Path("demo").mkdir()
-    write("demo/generalized.csv", "precious")
+    write("demo/release.csv", "precious")
     outcome = run("demo", "--rows", "100", "-o", "demo")
     assert outcome.code == 1
-    assert "generalized.csv exists" in outcome.err
-    assert [path.name for path in Path("demo").iterdir()] == ["generalized.csv"]
+    assert "release.csv exists" in outcome.err
+    assert [path.name for path in Path("demo").iterdir()] == ["release.csv"]
 
 
 def test_demo_onto_a_file(run):

@@ -259,22 +259,35 @@ def test_hierarchy_build(run, write, column, way, row):
 # demo, and the program as such
 
 
+DEMO = ["census.csv", "policy.toml", "release.csv", "release.csv.manifest.json"]
+
+
 def test_demo(run):
-    outcome = run("demo", "--rows", "200")
+    outcome = run("demo", "--rows", "500")
     assert (outcome.code, outcome.err) == (0, "")
     assert "epsilon-m:epsilon=100,m=2  salary  m=1.333" in outcome.out
-    assert sorted(path.name for path in Path().iterdir()) == ["people.csv", "policy.toml"]
+    assert "✓ satisfied: 2 principles" in outcome.out
+    assert "one whole group of release.csv" in outcome.out
+    assert sorted(path.name for path in Path("wideberth-demo").iterdir()) == DEMO
 
 
 def test_demo_keeps_what_can_be_checked(run):
-    assert run("demo", "--rows", "200", "-o", "new/demo").code == 0
-    assert sorted(path.name for path in Path("new/demo").iterdir()) == [
-        "census.csv",
-        "generalized.csv",
-        "policy.toml",
-    ]
-    assert run("check", "new/demo/census.csv", "-p", "new/demo/policy.toml").code == 3
-    assert run("demo", "--rows", "200", "-o", "new/demo", "--force").code == 0
+    assert run("demo", "--rows", "500", "-o", "new/demo").code == 0
+    assert sorted(path.name for path in Path("new/demo").iterdir()) == DEMO
+    check = ("check", "-p", "new/demo/policy.toml")
+    assert run(*check, "new/demo/census.csv").code == 3
+    assert run(*check, "new/demo/release.csv", "--group", "group").code == 0
+    assert run("demo", "--rows", "500", "-o", "new/demo", "--force").code == 0
+
+
+def test_demo_for_programs(run):
+    outcome = run("demo", "--rows", "500", "--format", "json")
+    found = json.loads(outcome.out)
+    assert outcome.err == ""
+    assert not found["Table 1b"]["satisfied"]
+    assert found["verified"]["satisfied"]
+    assert found["verified"]["rows"] == found["manifest"]["rows"] == 500
+    assert found["advice"]["max_m"] >= 5
 
 
 def test_version(run):

@@ -51,6 +51,8 @@ def parses(words: list[str]) -> None:
 
 def test_the_commands_are_those_promised():
     assert {" ".join(path) for path in ALL} >= {
+        "advise",
+        "anonymize",
         "check",
         "demo",
         "init",

@@ -15,6 +15,8 @@ from typing import Any, NoReturn
 import click
 
 from wideberth import __version__
+from wideberth.cli.advise import advise
+from wideberth.cli.anonymize import anonymize
 from wideberth.cli.check import check
 from wideberth.cli.demo import demo
 from wideberth.cli.hierarchy import hierarchy
@@ -33,14 +35,16 @@ def wideberth() -> None:
 
     \b
     wideberth init people.csv -o policy.toml        guess the roles of the columns
+    wideberth advise people.csv --sensitive salary  which parameters are possible?
     wideberth check people.csv -p policy.toml       which principles hold, where do they fail?
+    wideberth anonymize people.csv -p policy.toml -o release.csv    make and verify a release
     wideberth principles                            all principles and what they protect against
 
     Exit codes: 0 satisfied, 1 error, 2 wrong usage, 3 not satisfied, 130 interrupted.
     """
 
 
-for command in (check, demo, hierarchy, init, principles):
+for command in (advise, anonymize, check, demo, hierarchy, init, principles):
     wideberth.add_command(command)
 
 

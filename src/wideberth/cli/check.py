@@ -108,7 +108,7 @@ def check(
         options = read_options(delimiter, encoding, missing, plan.options if plan else None)
         if plan is not None:
             plan = replace(plan, options=options)  # for the policy's own population
-        for note in _overridden(plan, qi, sensitive, wanted, group, population):
+        for note in overridden(plan, qi, sensitive, wanted, group, population):
             click.echo(f"note: {note}", err=True)
         frame = tables.read(table, options)
         people = None if population is None else tables.read(population, options)
@@ -133,13 +133,13 @@ def check(
     return 0 if result.satisfied else NOT_SATISFIED
 
 
-def _overridden(
+def overridden(
     plan: Policy | None,
     qi: tuple[str, ...],
     sensitive: tuple[str, ...],
     wanted: list[Principle],
-    group: str | None,
-    population: str | None,
+    group: str | None = None,
+    population: str | None = None,
 ) -> list[str]:
     """Say which of the given options silence something else."""
     notes = []

@@ -3,108 +3,147 @@
 from __future__ import annotations
 
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
+from wideberth.cli.anonymize import NOT_PROMISED, cost
 from wideberth.cli.check import render
 from wideberth.cli.options import SETTINGS, console, echo_json, format_option
 
 if TYPE_CHECKING:
     import polars as pl
+    from rich.console import RenderableType
 
-    from wideberth.results import CheckResult
+    from wideberth.advice import Advice
+
+_EPSILON, _M = 4500, 5
+_POLICY = f"""\
+# Everyone is to be hidden among five, no more than one of them with an income near anybody's.
+version = 1
+
+[roles]  # every column has exactly one
+quasi = ["age", "birthplace", "occupation"]  # what a neighbour may know: published as ranges
+sensitive = ["income"]  # what a neighbour must not learn: published as it is
+
+[[principle]]
+name = "k-anonymity"
+k = 5
+
+[[principle]]
+name = "epsilon-m"
+epsilon = {_EPSILON}
+m = {_M}
+"""
 
 
 @click.command(context_settings=SETTINGS)
 @click.option(
     "--rows",
     type=click.IntRange(100),
-    default=10_000,
+    default=20_000,
     show_default=True,
     help="How many people to make up.",
 )
-@click.option("-o", "--output", metavar="DIR", help="Keep the demo's files there.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="DIR",
+    default="wideberth-demo",
+    show_default=True,
+    help="Where the files go.",
+)
 @click.option("--force", is_flag=True, help="Overwrite files of an earlier demo.")
 @format_option()
-def demo(rows: int, output: str | None, force: bool, form: str) -> int:
-    """Show on made-up tables what the principles see, and what they do not.
+def demo(rows: int, output: str, force: bool, form: str) -> int:
+    """Make up a census, ask what can be promised, make a release, and verify it.
 
     \b
-    wideberth demo -o demo      keeps the tables and the policy to play with
+    wideberth demo                       20,000 people, a few seconds
+    wideberth demo --rows 500000 -o big  as many as in the literature
     """
-    from wideberth import datasets, schema, tables
+    from wideberth import datasets, tables
+    from wideberth.advice import advise
+    from wideberth.anonymizing import anonymize
     from wideberth.checking import check
+    from wideberth.release import manifest_path
 
+    folder = Path(output)
+    census, policy, release = (folder / f for f in ("census.csv", "policy.toml", "release.csv"))
+    files = [census, policy, release, manifest_path(release)]
+    _make(folder, files, force)
     out = console()
-    found: dict[str, Any] = {}
 
-    def told(text: str) -> None:
+    def say(*parts: RenderableType) -> None:
+        for part in parts if form == "text" else ():
+            out.print(part)
+
+    def head(text: str) -> None:
         if form == "text":
             out.print(f"\n{text}\n", style="bold")
 
-    def shown(name: str, result: CheckResult) -> None:
-        found[name] = result.to_dict()
-        if form == "text":
-            for part in render(result, name, out):
-                out.print(part)
-
-    told("1. Four salaries, all different, and yet three of them are 'about 1000' (Li et al. 2008)")
-    shown(
-        "Table 1b",
-        check(
-            datasets.li2008_table1b(),
-            quasi=["age", "zip"],
-            sensitive="salary",
-            principles=["k-anonymity:k=2", "distinct-l:l=2", "epsilon-m:epsilon=100,m=2"],
-        ),
+    head("1. Four salaries, all different, and yet three of them are 'about 1000' (Li et al. 2008)")
+    printed = check(
+        datasets.li2008_table1b(),
+        quasi=["age", "zip"],
+        sensitive="salary",
+        principles=["k-anonymity:k=2", "distinct-l:l=2", "epsilon-m:epsilon=100,m=2"],
     )
-    with TemporaryDirectory() as temporary:
-        folder = Path(output or temporary)
-        _make(folder, force)
-        told(f"2. A census of {rows:,} made-up people: what init guesses about it")
-        tables.write(datasets.census(rows), folder / "census.csv", force=force)
-        frame = tables.read(folder / "census.csv")
-        policy = schema.policy_text(schema.guess(frame), "census.csv")
-        tables.write_text(policy, folder / "policy.toml", force=force)
-        if form == "text":
-            click.echo(policy)
+    say(*render(printed, "Table 1b", out))
 
-        told("3. The census as it is: nearly everyone is alone with age, zip, sex and education")
-        shown("census.csv", check(frame, policy=folder / "policy.toml", worst=3))
+    head(f"2. A census of {rows:,} made-up people, and what its custodian wants to promise")
+    people = datasets.sal(rows)
+    tables.write(people, census, force=force)
+    tables.write_text(_POLICY, policy, force=force)
+    alone = _alone(people)
+    say(
+        f"{alone:,} of {rows:,} people ({alone / rows:.0%}) are the only ones of their age, "
+        "birthplace and occupation:",
+        f"who knows these of somebody knows the income. {policy.name} asks for better:\n",
+        _POLICY,
+    )
 
-        told("4. The same, much coarser: k-anonymous and diverse, but not far apart")
-        coarse = _generalized(frame)
-        tables.write(coarse, folder / "generalized.csv", force=force)
-        shown(
-            "generalized.csv",
-            check(
-                coarse,
-                quasi=["age", "zip", "sex"],
-                sensitive=["disease", "salary"],
-                principles=[
-                    "k-anonymity:k=5",
-                    "distinct-l:on=disease,l=3",
-                    "distinct-l:on=salary,l=5",
-                    "epsilon-m:on=salary,epsilon=2000,m=5",
-                    "delta-l:on=salary,delta=2000,l=5",
-                ],
-                worst=3,
-            ),
-        )
+    head("3. Can that be promised?")
+    advice = advise(people, "income")
+    most, bound = advice.max_m(epsilon=_EPSILON), advice.max_epsilon(m=_M)
+    say(
+        f"{'Yes' if most >= _M else 'No'}. With incomes {_EPSILON:,} apart, any m up to {most} is "
+        f"possible; with m = {_M}, any distance below {float(bound):,.0f}:\n",
+        _curve(advice),
+    )
+
+    head("4. The release: ranges for what a neighbour may know, the incomes as they are")
+    made = anonymize(census, policy=policy)
+    manifest = made.save(release, force=force)
+    published = tables.read(release)
+    say(_beside(people, published), "", cost(manifest))
+
+    head("5. Verified: the file that was written, read again and checked as anybody could")
+    verified = check(published, policy=policy, group=manifest["group"])
+    say(*render(verified, release.name, out))
+
     if form == "json":
-        echo_json(found)
-    elif output is not None:
-        click.echo(f"\nkept in {output}: census.csv, policy.toml, generalized.csv")
-        click.echo(
-            f"next: wideberth check {Path(output, 'generalized.csv')} --qi age,zip,sex"
-            " --sensitive salary --principle epsilon-m:epsilon=2000,m=2"
+        echo_json(
+            {
+                "Table 1b": printed.to_dict(),
+                "alone": alone,
+                "advice": {"max_m": most, "max_epsilon_exclusive": float(bound)},
+                "manifest": manifest,
+                "verified": verified.to_dict(),
+            }
         )
+        return 0
+    click.echo(
+        f"\nWho knows the age, birthplace, occupation and even the group of somebody is left with "
+        f"{_M} incomes\nor more. To guess one of them, give or take {_EPSILON:,}, is right for at "
+        f"most 1 in {_M} of the group.\n{NOT_PROMISED}\n\n"
+        f"in {folder}: {', '.join(file.name for file in files)}\n"
+        f"next: wideberth anonymize {census} -p {policy} --dry-run --cuts quality"
+    )
     return 0
 
 
-def _make(folder: Path, force: bool) -> None:
+def _make(folder: Path, targets: list[Path], force: bool) -> None:
     """Make the folder, and refuse it before the work if it holds an earlier demo."""
     from wideberth.errors import OutputError
     from wideberth.tables import check_target
@@ -114,21 +153,40 @@ def _make(folder: Path, force: bool) -> None:
     except OSError as error:
         what = f"{folder} cannot be made: {error.strerror}"
         raise OutputError(what, hint="name a new directory") from None
-    for name in ("census.csv", "policy.toml", "generalized.csv"):
-        check_target(folder / name, force=force)
+    for target in targets:
+        check_target(target, force=force)
 
 
-def _generalized(people: pl.DataFrame) -> pl.DataFrame:
-    """Coarsen the census by hand, as many a table is published today."""
+def _alone(people: pl.DataFrame) -> int:
+    """Count those who share all of their quasi-identifiers with nobody."""
+    return int(people.select("age", "birthplace", "occupation").is_unique().sum())
+
+
+def _curve(advice: Advice) -> RenderableType:
+    """Show how far apart incomes can be kept, the more of them are to hide one another."""
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    table.add_column("m", justify="right")
+    table.add_column("distance below", justify="right")
+    table.add_column("")
+    bounds = {m: float(advice.max_epsilon(m=m)) for m in (2, 3, 5, 8, 12, 20)}
+    for m, bound in bounds.items():
+        table.add_row(str(m), f"{bound:,.0f}", "#" * round(50 * bound / bounds[2]))
+    return table
+
+
+def _beside(people: pl.DataFrame, published: pl.DataFrame) -> RenderableType:
+    """Show a few people of the census, and one whole group of the release."""
     import polars as pl
+    from rich.table import Table
 
-    band = pl.col("age").cast(pl.Int64) // 30
-    labels = {0: "under 30", 1: "30 to 59"}
-    return (
-        people.drop("id", "education")
-        .drop_nulls("zip")
-        .with_columns(
-            band.replace_strict(labels, default="60 and over").alias("age"),
-            (pl.col("zip").str.slice(0, 1) + "****").alias("zip"),
-        )
-    )
+    group = published.filter(pl.col("group") == published["group"][0])
+    group = group.sort(pl.col("income").cast(pl.Int64))
+    table = Table(box=None, pad_edge=False, header_style="dim", title_justify="left")
+    table.title = "some rows of census.csv, and one whole group of release.csv"
+    for heading in (*people.columns, "   ", *group.columns):
+        table.add_column(heading, justify="right")
+    for one, other in zip(people.head(group.height).rows(), group.rows(), strict=True):
+        table.add_row(*map(str, one), "", *other)
+    return table

@@ -25,6 +25,7 @@ from wideberth.encode import Domain
 from wideberth.errors import ParameterError
 from wideberth.exact import Bools, Floats, Ints, fraction
 from wideberth.groups import Groups
+from wideberth.kernels.kinds import Kernel
 
 Kind = Literal["whole", "number", "flag", "choice", "values", "metric"]
 #: What a principle must know of the sensitive attribute, beyond which values are equal.
@@ -209,6 +210,10 @@ class Rule(ABC):
     """
 
     monotone: bool = True
+    #: No smaller group can satisfy the principle.
+    least: int = 1
+    #: The rule as compiled code reads it; None where there is no such form, only a slower way.
+    kernel: Kernel | None = None
 
     @abstractmethod
     def satisfies(self, groups: Groups) -> Bools:

@@ -12,8 +12,10 @@ import numpy as np
 from wideberth.distances import spread, ways_up
 from wideberth.encode import Domain
 from wideberth.errors import ParameterError
-from wideberth.exact import Bools, Floats, Whole, at_most, fraction, ratios, whole
+from wideberth.exact import Bools, Floats, Ints, Whole, at_most, fraction, ratios, whole
 from wideberth.groups import Groups
+from wideberth.kernels import kinds
+from wideberth.kernels.kinds import Kernel
 from wideberth.principles.base import Principle, Rule, parameter, register, remembered
 
 
@@ -79,6 +81,12 @@ class _Closeness(Rule):
         self.table = domain.histogram.astype(np.int64)
         self.rows = int(self.table.sum())
 
+    def _kernel(self, kind: int, numbers: tuple[int, ...], table: Ints) -> Kernel | None:
+        """The rule for compiled code, if 64 bits hold every sum it may make."""
+        if self.rows * self.rows * self.scale >= 2**62:
+            return None
+        return Kernel(kind, (self.t.numerator, self.t.denominator, self.rows, *numbers), table)
+
     def moved(self, groups: Groups) -> Whole:
         raise NotImplementedError
 
@@ -107,6 +115,10 @@ class _Equal(_Closeness):
 
     scale = 1
 
+    def __init__(self, domain: Domain, t: Fraction) -> None:
+        super().__init__(domain, t)
+        self.kernel = self._kernel(kinds.EQUAL, (), self.table)
+
     def moved(self, groups: Groups) -> Whole:
         bound = self.rows * self.rows
         kept = np.minimum(
@@ -131,6 +143,8 @@ class _Ordered(_Closeness):
         self.bound = self.rows * self.rows * self.scale
         below = whole(self.below, self.bound)
         self.area = np.concatenate((np.zeros(1, below.dtype), np.cumsum(below)))
+        if domain.missing is None:
+            self.kernel = self._kernel(kinds.ORDERED, (self.steps,), self.below)
 
     def moved(self, groups: Groups) -> Whole:
         if self.domain.missing is None:
@@ -223,6 +237,21 @@ class _Hierarchical(_Closeness):
         self.many = len(tree.parent)
         above = np.repeat(self.table, np.diff(self.first))
         self.under = np.bincount(self.node_of, weights=above, minlength=self.many).astype(np.int64)
+        missing = -1 if domain.missing is None else domain.missing
+        lacking = 0 if domain.missing is None else int(self.table[domain.missing])
+        self.kernel = self._kernel(
+            kinds.TREE,
+            (
+                self.scale,
+                self.many,
+                self.edge if missing >= 0 else 0,
+                missing,
+                lacking,
+                domain.size,
+                len(self.node_of),
+            ),
+            np.concatenate((self.first, self.node_of, self.under)),
+        )
 
     def moved(self, groups: Groups) -> Whole:
         bound = self.rows * self.rows * self.scale

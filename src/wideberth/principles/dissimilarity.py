@@ -18,6 +18,8 @@ from wideberth.encode import Domain
 from wideberth.errors import ParameterError
 from wideberth.exact import Bools, Floats, Ints, at_least, fraction
 from wideberth.groups import Groups
+from wideberth.kernels import kinds
+from wideberth.kernels.kinds import Kernel
 from wideberth.principles.base import Needs, Principle, Rule, parameter, register, rows
 from wideberth.principles.dealing import deal
 from wideberth.principles.search import Searched
@@ -71,7 +73,7 @@ class _Dissimilar(Searched):
     def __init__(self, near: Similarity, width: int, delta: Fraction, k: int) -> None:
         super().__init__(near, width)
         self.delta = delta
-        self.smallest = k
+        self.smallest = self.least = k
 
     def satisfies(self, groups: Groups) -> Bools:
         far = groups.sizes - self.crowd(groups)
@@ -136,8 +138,11 @@ class _Scattered(Searched):
 
     def __init__(self, near: Similarity, width: int, wanted: int, buckets: Ints | None) -> None:
         super().__init__(near, width)
-        self.smallest = wanted
+        self.smallest = self.least = wanted
         self.buckets = buckets
+        if buckets is not None:  # dealt like equal values, bucket by bucket
+            order = np.unique(buckets, return_inverse=True)[1]
+            self.kernel = Kernel(kinds.CROWD, (1, wanted, 1, 1), order=order)
 
     def satisfies(self, groups: Groups) -> Bools:
         return (self.crowd(groups) == 1) & (groups.sizes >= self.smallest)

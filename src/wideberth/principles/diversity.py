@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import lru_cache
-from math import prod
+from math import ceil, prod
 from typing import ClassVar
 
 import numpy as np
@@ -15,6 +15,8 @@ from wideberth.encode import Domain
 from wideberth.errors import ParameterError
 from wideberth.exact import Bools, Floats, Ints, at_least, at_most, fraction
 from wideberth.groups import Groups
+from wideberth.kernels import kinds
+from wideberth.kernels.kinds import Kernel
 from wideberth.principles.base import Principle, Rule, parameter, plain, register, remembered, rows
 from wideberth.principles.dealing import deal
 
@@ -47,7 +49,8 @@ class DistinctLDiversity(Principle):
 
 class _Distinct(Rule):
     def __init__(self, wanted: int) -> None:
-        self.wanted = wanted
+        self.wanted = self.least = wanted
+        self.kernel = Kernel(kinds.DISTINCT, (wanted,))
 
     def satisfies(self, groups: Groups) -> Bools:
         return groups.distinct >= self.wanted
@@ -109,6 +112,8 @@ class _Frequency(Rule):
         self.share = share
         self.k = k
         self.speaks_of = speaks_of
+        self.least = max(k, ceil(1 / share) if share else 1)
+        self.kernel = Kernel(kinds.CROWD, (share.numerator, share.denominator, 0, 0))
 
     def satisfies(self, groups: Groups) -> Bools:
         return at_most(groups.largest, self.share, groups.sizes) & (groups.sizes >= self.k)
@@ -154,6 +159,8 @@ class _Entropy(Rule):
 
     def __init__(self, wanted: Fraction) -> None:
         self.wanted = wanted
+        self.least = ceil(wanted)
+        self.kernel = Kernel(kinds.ENTROPY, (wanted.numerator, wanted.denominator))
 
     @remembered
     def diversity(self, groups: Groups) -> Floats:
@@ -271,6 +278,21 @@ class _Recursive(Rule):
         self.share = fraction(principle.c2) / 100
         self.open_to_all = open_to_all
         self.guarded = guarded
+        self.least = 1 if open_to_all.any() else self.wanted
+        self.kernel = Kernel(
+            kinds.RECURSIVE,
+            (
+                self.c.numerator,
+                self.c.denominator,
+                self.wanted,
+                self.share.numerator,
+                self.share.denominator,
+                len(guarded),
+            ),
+            np.append(open_to_all, [-1 if code is None else code for code in guarded]).astype(
+                np.int64
+            ),
+        )
 
     @remembered
     def head(self, groups: Groups) -> Ints:
@@ -370,7 +392,8 @@ class _Unique(Rule):
     monotone = False
 
     def __init__(self, m: int) -> None:
-        self.m = m
+        self.m = self.least = m
+        self.kernel = Kernel(kinds.CROWD, (1, m, 1, 1))
 
     def satisfies(self, groups: Groups) -> Bools:
         return (groups.largest == 1) & (groups.sizes >= self.m)

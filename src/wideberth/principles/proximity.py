@@ -24,6 +24,8 @@ from wideberth.exact import (
     whole,
 )
 from wideberth.groups import Groups
+from wideberth.kernels import kinds
+from wideberth.kernels.kinds import Kernel
 from wideberth.principles.base import (
     Needs,
     Principle,
@@ -189,6 +191,8 @@ class _Crowd(Rule):
         self.near = near
         self.wanted = wanted
         self.speaks_of = speaks_of
+        self.least = ceil(wanted)
+        self.kernel = Kernel(kinds.CROWD, (wanted.denominator, wanted.numerator, 0, 0), near.last)
 
     @remembered
     def crowd(self, groups: Groups) -> Ints:
@@ -219,6 +223,8 @@ class _Neighbourhoods(_Crowd):
         # neighbourhood grow with its centre, so whatever lies between is in reach too.
         codes = np.arange(len(near.first))
         self.reach = np.maximum(near.last, np.searchsorted(near.first, codes, side="right") - 1)
+        table = np.concatenate((self.reach, near.first, near.last))
+        self.kernel = Kernel(kinds.CROWD, (1, m, 1, 0), table)
 
     def maxsize(self, groups: Groups) -> Ints:
         """The most rows of each group of which any two are similar (Def. 11)."""
@@ -238,7 +244,7 @@ class _FractionalNeighbourhoods(Searched):
     def __init__(self, near: Windows, width: int, wanted: Fraction) -> None:
         super().__init__(near, width)
         self.wanted = wanted
-        self.smallest = ceil(wanted)
+        self.smallest = self.least = ceil(wanted)
 
     def satisfies(self, groups: Groups) -> Bools:
         return at_most(self.crowd(groups), 1 / self.wanted, groups.sizes)
@@ -282,8 +288,13 @@ class _Range(Rule):
     def __init__(self, principle: KEAnonymity, domain: Domain) -> None:
         self.numbers = numbers_of(domain, principle.name)
         self.missing = domain.missing
-        self.k = principle.k
-        self.least = fraction(principle.e) * self.numbers.per
+        self.k = self.least = principle.k
+        self.apart = fraction(principle.e) * self.numbers.per
+        if self.numbers.units.dtype != object:
+            lacking = -1 if self.missing is None else self.missing
+            self.kernel = Kernel(
+                kinds.RANGE, (self.k, ceil(self.apart), lacking), self.numbers.units
+            )
 
     @remembered
     def range(self, groups: Groups) -> Whole:
@@ -300,7 +311,7 @@ class _Range(Rule):
 
     def satisfies(self, groups: Groups) -> Bools:
         ones = np.ones(len(groups), dtype=np.int64)
-        return (groups.distinct >= self.k) & at_least(self.range(groups), self.least, ones)
+        return (groups.distinct >= self.k) & at_least(self.range(groups), self.apart, ones)
 
     def achieved(self, groups: Groups) -> dict[str, Floats]:
         return {
@@ -345,7 +356,7 @@ class _Variance(Rule):
     def __init__(self, principle: VarianceControl, domain: Domain) -> None:
         numbers = numbers_of(domain, principle.name)
         self.per = numbers.per
-        self.least = fraction(principle.t) * numbers.per**2
+        self.spread = fraction(principle.t) * numbers.per**2
         base = numbers.units[0] if len(numbers.units) else 0
         # Distances from the smallest value: as small as integers can be, and a missing row adds 0.
         self.offset: Whole = numbers.units - base
@@ -353,6 +364,10 @@ class _Variance(Rule):
         if domain.missing is not None:
             self.offset = np.append(self.offset, 0)
             self.known[domain.missing] = 0
+        if self.offset.dtype != object:
+            lacking = -1 if domain.missing is None else domain.missing
+            numbers_ = (self.spread.numerator, self.spread.denominator, lacking)
+            self.kernel = Kernel(kinds.VARIANCE, numbers_, self.offset)
 
     @remembered
     def moments(self, groups: Groups) -> tuple[Whole, Whole]:
@@ -368,7 +383,7 @@ class _Variance(Rule):
         n, spread = self.moments(groups)
         bound = int(groups.sizes.max()) ** 2
         square = whole(n, bound) * n
-        return at_least(spread, self.least, square) & ((square > 0) | (self.least == 0))
+        return at_least(spread, self.spread, square) & ((square > 0) | (self.spread == 0))
 
     def achieved(self, groups: Groups) -> dict[str, Floats]:
         n, spread = self.moments(groups)

@@ -11,6 +11,8 @@ from wideberth.encode import Domain
 from wideberth.errors import ParameterError
 from wideberth.exact import Bools, Floats, Ints, at_least, at_most, fraction
 from wideberth.groups import Groups
+from wideberth.kernels import kinds
+from wideberth.kernels.kinds import Kernel
 from wideberth.principles.base import Needs, Principle, Rule, parameter, register, rows
 
 
@@ -43,7 +45,8 @@ class KAnonymity(Principle):
 
 class _AtLeast(Rule):
     def __init__(self, k: int) -> None:
-        self.k = k
+        self.k = self.least = k
+        self.kernel = Kernel(kinds.SIZE, (k,))
 
     def satisfies(self, groups: Groups) -> Bools:
         return groups.sizes >= self.k

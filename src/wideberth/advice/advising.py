@@ -1,0 +1,337 @@
+"""advise: which parameters can a sensitive attribute satisfy, before anything is published."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from functools import cached_property
+from math import inf, nextafter
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import narwhals as nw
+import polars as pl
+import pyarrow as pa
+
+from wideberth import tables
+from wideberth.advice.crowding import crowding
+from wideberth.advice.limits import Limit, Whole
+from wideberth.advice.refusal import refusal
+from wideberth.errors import InfeasibleError, ParameterError, TableError
+from wideberth.exact import fraction
+from wideberth.policy import Policy
+from wideberth.principles import DistinctLDiversity, EpsilonMAnonymity, Principle, lookup
+from wideberth.schema import TYPES, infer_type
+from wideberth.subject import Subject, require_column
+
+#: An int where it is whole, a float where that denotes it exactly, else a Fraction.
+Number: TypeAlias = int | float | Fraction
+
+_NUMERIC = ("integer", "float", "decimal", "date")
+#: What is said about an attribute besides (ε,m): a principle, the parameter, the others' values.
+_CATEGORIES: list[tuple[str, str, dict[str, Any]]] = [
+    ("k-anonymity", "k", {}),
+    ("distinct-l", "l", {}),
+    ("frequency-l", "l", {}),
+    ("entropy-l", "l", {}),
+    ("recursive-cl", "c", {"l": 2}),
+    ("recursive-cl", "c", {"l": 3}),
+    ("recursive-cl", "l", {"c": 3}),
+    ("alpha-k", "alpha", {"k": 2}),
+    ("m-uniqueness", "m", {}),
+    ("t-closeness", "t", {}),
+]
+_TREE: list[tuple[str, str, dict[str, Any]]] = [
+    ("l-e", "l", {"e": 0}),
+    ("l-e", "l", {"e": 1}),
+    ("l-e", "e", {"l": 2}),
+    ("l-e", "e", {"l": 3}),
+]
+_NUMBERS: list[tuple[str, str, dict[str, Any]]] = [
+    ("delta-l", "delta", {"l": 2}),
+    ("delta-l", "delta", {"l": 5}),
+    ("k-e", "k", {"e": 0}),
+    ("k-e", "e", {"k": 2}),
+    ("variance", "t", {}),
+]
+
+
+def advise(
+    table: object,
+    sensitive: str | None = None,
+    *,
+    types: Mapping[str, str] | None = None,
+    hierarchies: Mapping[str, Any] | None = None,
+    policy: Policy | str | Path | None = None,
+) -> Advice:
+    """Tell which parameters are possible for a sensitive attribute.
+
+    Parameters
+    ----------
+    table : series, sequence, dataframe or path
+        A pandas, polars or pyarrow column, or any sequence of values; or a table with it.
+    sensitive : str, optional
+        Which column of a table. May be left out with a policy that has one sensitive attribute.
+    types, hierarchies : mapping, optional
+        As in `check`.
+    policy : Policy or path, optional
+        Where what is not given here comes from.
+
+    Returns
+    -------
+    Advice
+
+    Examples
+    --------
+    >>> advice = advise([1000, 1010, 1020, 16000, 24000, 31000, 33000, 50000])
+    >>> advice.max_m(epsilon=100), advice.max_epsilon(m=4), advice.curve()[:2]
+    (2, 20, [(inf, 1), (23000, 2)])
+    """
+    if policy is not None and not isinstance(policy, Policy):
+        policy = Policy.load(policy)
+    types, hierarchies = dict(types or {}), dict(hierarchies or {})
+    frame = _adopted(table, policy)
+    if policy is not None:
+        types, hierarchies = {**policy.types, **types}, {**policy.hierarchies, **hierarchies}
+        listed = list(policy.roles.get("sensitive", ()))
+        if sensitive is None and len(listed) == 1:
+            sensitive = listed[0]
+    if sensitive is None and frame.width == 1:
+        sensitive = frame.columns[0]
+    if sensitive is None:
+        raise ParameterError("which column is sensitive is not said", hint="--sensitive COLUMN")
+    require_column(frame, sensitive)
+    for kind in types.values():
+        if kind not in TYPES:
+            raise ParameterError(f"there is no type '{kind}'", hint=f"one of {', '.join(TYPES)}")
+    # The column is its own group id: nothing here looks at groups.
+    subject = Subject(
+        frame.select(sensitive),
+        quasi=[],
+        sensitive=[sensitive],
+        group=sensitive,
+        hierarchies={k: v for k, v in hierarchies.items() if k == sensitive},
+        types={k: v for k, v in types.items() if k == sensitive},
+    )
+    return Advice(subject, sensitive)
+
+
+def _adopted(table: object, policy: Policy | None) -> pl.DataFrame:
+    """Take in a table, a file or a single column."""
+    if isinstance(table, str | Path):
+        return tables.read(table, policy.options if policy else None)
+    native: Any = nw.to_native(table, pass_through=True)
+    if isinstance(native, pa.Array):
+        native = pa.chunked_array([native])
+    try:
+        column = nw.from_native(native, series_only=True)
+    except TypeError:
+        if not isinstance(native, Iterable) or hasattr(native, "columns"):
+            return tables.adopt(table)[0]
+        if isinstance(native, pa.Table):
+            return tables.adopt(table)[0]
+        try:
+            listed = native if hasattr(native, "dtype") else list(native)
+            column = nw.from_native(pl.Series(listed, strict=False), series_only=True)
+        except (TypeError, ValueError, pl.exceptions.PolarsError):
+            raise TableError(
+                "the values are of no kind that a column can hold", hint="numbers, texts or dates"
+            ) from None
+    named = column if column.name else column.alias("values")
+    return tables.adopt(named.to_frame().to_native())[0]
+
+
+class Advice:
+    """What is possible for one sensitive attribute, exactly. Made by `advise`."""
+
+    def __init__(self, subject: Subject, sensitive: str) -> None:
+        self.sensitive = sensitive
+        self._subject = subject
+        self.rows = subject.frame.height
+        series = subject.frame[sensitive]
+        kind = subject.types.get(sensitive) or infer_type(series)
+        empty = series.null_count() == len(series)  # then no type is wrong
+        #: Whether it holds numbers or dates, so that (ε,m) means something.
+        self.numeric = kind in _NUMERIC or (empty and sensitive not in subject.types)
+
+    @cached_property
+    def _numbers(self) -> Whole:
+        probe = EpsilonMAnonymity(epsilon=0, m=1)
+        return Whole(self._subject.column((self.sensitive,), probe), self.rows)
+
+    @cached_property
+    def _values(self) -> Whole:
+        column = self._subject.column((self.sensitive,), DistinctLDiversity(l=1))
+        return Whole(column, self.rows)
+
+    def max_m(
+        self,
+        epsilon: float | str | None = None,
+        *,
+        relative: bool = False,
+        e1: float | None = None,
+        e2: float | None = None,
+    ) -> int:
+        """Return the largest m of (ε,m)-anonymity that is possible with a given ε, or e1 and e2.
+
+        >>> advise([1, 2, 3, 10]).max_m(epsilon="10%")
+        4
+        """
+        principle = EpsilonMAnonymity(epsilon=epsilon, m=1, relative=relative, e1=e1, e2=e2)
+        crowd = crowding(self._numbers.bind(principle), self._numbers.domain.size)
+        assert crowd is not None  # noqa: S101 - (ε,m) is all about crowds
+        return self.rows // crowd.fullest(self._numbers.codes)[0]
+
+    def max_epsilon(self, m: int, *, relative: bool = False) -> Number:
+        """Return the ε that (ε,m)-anonymity must stay below; the bound itself is out of reach.
+
+        0 if no ε is possible with this m; infinite if every ε is, of relative ones up to 1.
+        """
+        m = EpsilonMAnonymity(epsilon=0, m=m).m  # refuses what is no m
+        return number(self._numbers.spacing(relative).supremum(self.rows // m))
+
+    def achievable(
+        self,
+        epsilon: float | str | None = None,
+        m: int = 1,
+        *,
+        relative: bool = False,
+        e1: float | None = None,
+        e2: float | None = None,
+    ) -> bool:
+        """Tell whether some partition of the table satisfies (ε,m)-anonymity."""
+        return self._numbers.feasible(
+            EpsilonMAnonymity(epsilon=epsilon, m=m, relative=relative, e1=e1, e2=e2)
+        )
+
+    def curve(self, *, relative: bool = False) -> list[tuple[Number, int]]:
+        """Return the whole trade-off as steps (bound on ε, largest m).
+
+        An ε below the bound of a step, but not below that of the next, allows m up to that of the
+        step. The last step's m is the largest possible with any ε at all.
+        """
+        return [(number(e), m) for e, m in self._numbers.spacing(relative).steps()]
+
+    def refusal(self, principle: Principle) -> InfeasibleError:
+        """Return the error that says why no partition satisfies a principle on the attribute."""
+        table = self._numbers if principle.needs == "numbers" else self._values
+        column = None if principle.needs == "size" else table.column
+        return refusal(principle, column, self.rows)
+
+    def best(self, principle: str, parameter: str, **others: Any) -> Limit | None:
+        """Return the strongest value of one parameter of any principle, given the others.
+
+        None if no value will do, or none could be told (trees with leaves at unequal depth).
+
+        >>> advise(["flu", "flu", "ulcer", "cancer"]).best("recursive-cl", "c", l=2)
+        Limit(value=Fraction(1, 1), exclusive=True)
+        """
+        cls = lookup(principle)
+        specification = cls.parameters().get(parameter)
+        if specification is None or specification.stronger is None:
+            known = [key for key, p in cls.parameters().items() if p.stronger]
+            raise ParameterError(
+                f"{principle} has no parameter '{parameter}' with a strongest value",
+                hint=f"one of {', '.join(known)}",
+            )
+        if cls.needs in ("population", "several"):
+            raise ParameterError(
+                f"{principle} is not about one attribute of one table", hint="wideberth check"
+            )
+        table = self._numbers if cls.needs == "numbers" else self._values
+        return table.strongest(principle, parameter, others)
+
+    def other(self) -> list[tuple[str, str, dict[str, Any], Limit | None]]:
+        """Return the limits of the other principles: name, parameter, the others' values, limit."""
+        asked = list(_CATEGORIES)
+        if self._values.domain.tree is not None:
+            asked += _TREE
+        if self.numeric:
+            asked += _NUMBERS
+        return [(name, key, others, self.best(name, key, **others)) for name, key, others in asked]
+
+    def to_dict(
+        self,
+        *,
+        epsilon: float | str | None = None,
+        m: int | None = None,
+        relative: bool = False,
+        e1: float | None = None,
+        e2: float | None = None,
+    ) -> dict[str, Any]:
+        """Return plain values, for JSON: what was asked and the answers.
+
+        A bound on ε is rounded down, if at all, so that every ε below it is possible. Null stands
+        for what was not asked, or has no answer, and in place of an infinite bound: there every ε
+        is possible, of relative ones up to 1.
+        """
+        relative = relative or (isinstance(epsilon, str) and epsilon.strip().endswith("%"))
+        reach: dict[str, Any] = {"epsilon": epsilon, "relative": relative, "e1": e1, "e2": e2}
+        if e1 is not None or e2 is not None:
+            reach["relative"] = False
+        near = not (epsilon is None and e1 is None and e2 is None)
+        known = relative_epsilon(epsilon) if relative else epsilon
+        return {
+            "sensitive": self.sensitive,
+            "rows": self.rows,
+            "epsilon": None if known is None else down(fraction(known)),
+            "m": m,
+            "achievable": self.achievable(m=m, **reach) if near and m is not None else None,
+            "max_m": self.max_m(**reach) if near else None,
+            "max_epsilon_exclusive": down(self.max_epsilon(m, relative=relative))
+            if m is not None
+            else None,
+            "curve": [[down(e), most] for e, most in self.curve(relative=relative)]
+            if self.numeric
+            else None,
+            "relative": relative,
+            "e1": e1,
+            "e2": e2,
+            "other": [
+                {
+                    "name": name,
+                    "parameter": key,
+                    "given": others,
+                    "value": None if limit is None or limit.value is None else down(limit.value),
+                    "exclusive": limit is not None and limit.exclusive,
+                    "achievable": limit is not None,
+                }
+                for name, key, others, limit in self.other()
+            ],
+        }
+
+    def __repr__(self) -> str:
+        """Say what it is about."""
+        return f"Advice(sensitive={self.sensitive!r}, rows={self.rows})"
+
+
+def relative_epsilon(epsilon: float | str | None) -> Number | None:
+    """Return a relative ε as a share: 10% is 0.1."""
+    if epsilon is None:
+        return None
+    read = EpsilonMAnonymity(epsilon=epsilon, m=1, relative=True).epsilon
+    assert read is not None  # noqa: S101
+    return number(fraction(read))
+
+
+def number(exact: Fraction | None) -> Number:
+    """Return the plainest number that is exact; None is infinite."""
+    if exact is None:
+        return inf
+    if exact.denominator == 1:
+        return int(exact)
+    rough = float(exact)
+    return rough if fraction(rough) == exact else exact
+
+
+def down(value: Number) -> int | float | None:
+    """Return a number for JSON, rounded down where no float denotes it."""
+    if value == inf:
+        return None
+    if isinstance(value, Fraction):
+        plainest = number(value)
+        if not isinstance(plainest, Fraction):
+            return plainest
+        rough = float(value)
+        return rough if fraction(rough) <= value else nextafter(rough, -inf)
+    return value

@@ -1,0 +1,66 @@
+"""Rules that say one thing only: no crowd of similar rows may exceed a share of its group.
+
+Most principles about sensitive values are of this kind: equal values, numbers in one window, a
+bucket of a semantic tree. What is possible for a table then follows from its fullest crowd.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from wideberth.encode import Codes
+from wideberth.exact import Ints
+from wideberth.principles import Rule
+from wideberth.principles.dissimilarity import _Scattered
+from wideberth.principles.diversity import _Frequency, _Unique
+from wideberth.principles.proximity import _Crowd, _Neighbourhoods
+
+
+@dataclass(frozen=True, eq=False)
+class Crowding:
+    """Codes on a line, on which similar ones lie next to each other.
+
+    Parameters
+    ----------
+    place : array of int
+        Where each code is; those of one bucket share a place.
+    reach : array of int
+        The last place that is similar to each place. It never falls.
+    share : Fraction
+        The most of a group that any crowd may hold.
+    """
+
+    place: Ints
+    reach: Ints
+    share: Fraction
+
+    def fullest(self, codes: Ints | Codes) -> tuple[int, int]:
+        """Return how many rows the fullest crowd has, and the place where it begins."""
+        counts = np.bincount(self.place[codes], minlength=len(self.reach))
+        running = np.concatenate(([0], np.cumsum(counts)))
+        rows = running[self.reach + 1] - running[:-1]
+        begin = int(rows.argmax())
+        return int(rows[begin]), begin
+
+
+def crowding(rule: Rule, size: int) -> Crowding | None:
+    """Return what a rule for a domain of so many codes says about crowds, if that is all it says.
+
+    A smallest group size (of (α,k)-anonymity) does not matter to crowds and stays with the rule.
+    """
+    each = np.arange(size)
+    if isinstance(rule, _Neighbourhoods):
+        return Crowding(each, rule.reach, Fraction(1, rule.m))
+    if isinstance(rule, _Crowd):
+        return Crowding(each, rule.near.last, 1 / rule.wanted)
+    if isinstance(rule, _Frequency):
+        return Crowding(each, each, rule.share)
+    if isinstance(rule, _Unique):
+        return Crowding(each, each, Fraction(1, rule.m))
+    if isinstance(rule, _Scattered) and rule.buckets is not None:
+        buckets, place = np.unique(rule.buckets, return_inverse=True)
+        return Crowding(place.reshape(-1), np.arange(len(buckets)), Fraction(1, rule.smallest))
+    return None

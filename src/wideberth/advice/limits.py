@@ -1,0 +1,185 @@
+"""The strongest value of one parameter with which a table can satisfy a principle at all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
+from fractions import Fraction
+from math import inf, isinf, nextafter
+from typing import Any
+
+import numpy as np
+
+from wideberth.advice.crowding import crowding
+from wideberth.advice.spacing import Spacing
+from wideberth.encode import Column, Domain
+from wideberth.errors import ParameterError
+from wideberth.exact import fraction
+from wideberth.groups import Groups
+from wideberth.principles import (
+    DeltaLDiversity,
+    EpsilonMAnonymity,
+    LEDiversity,
+    Parameter,
+    Principle,
+    Rule,
+    lookup,
+    make,
+)
+
+_ULPS = 4  # a figure is rounded so often at most
+_TINY = 1e-12
+
+
+@dataclass(frozen=True)
+class Limit:
+    """The strongest possible value.
+
+    Parameters
+    ----------
+    value : Fraction or None
+        None if every value is possible.
+    exclusive : bool
+        Whether the value itself is just out of reach.
+    """
+
+    value: Fraction | None
+    exclusive: bool = False
+
+
+class Whole:
+    """A table as a principle sees it before it is partitioned: one group of all rows.
+
+    Parameters
+    ----------
+    column : Column or None
+        A sensitive attribute; None for principles that look at sizes only.
+    rows : int
+        How many rows there are.
+    """
+
+    def __init__(self, column: Column | None, rows: int) -> None:
+        self.column = column
+        self.rows = rows
+        self.domain = (
+            Domain(name="rows", histogram=np.array([rows])) if column is None else column.domain
+        )
+        self.codes = np.zeros(rows, dtype=np.int64) if column is None else column.codes
+        counts = np.bincount(self.codes, minlength=self.domain.size)
+        held = np.flatnonzero(counts)
+        self.groups = Groups(
+            start=np.array([0, len(held)]), codes=held, counts=counts[held], width=self.domain.size
+        )
+        self._spacings: dict[bool, Spacing] = {}
+
+    def bind(self, principle: Principle) -> Rule:
+        """Bind a principle to the table."""
+        return principle.bind(self.domain)
+
+    def feasible(self, principle: Principle) -> bool:
+        """Tell whether some partition satisfies a principle (for some, whether one was found)."""
+        return bool(self.bind(principle).feasible(self.groups)[0])
+
+    def spacing(self, relative: bool) -> Spacing:
+        """Return how far apart the numbers lie."""
+        if self.column is None:
+            raise ParameterError("there is no epsilon without an attribute", hint="name one")
+        if relative not in self._spacings:
+            self._spacings[relative] = Spacing.of(self.column, relative=relative)
+        return self._spacings[relative]
+
+    def strongest(self, name: str, key: str, others: Mapping[str, Any]) -> Limit | None:
+        """Return the strongest value of a parameter, given the others.
+
+        None if no value will do, or if none could be told.
+        """
+        weakest = make(name, {**others, key: self.weakest(name, key)})
+        if key in ("epsilon", "delta") and isinstance(weakest, EpsilonMAnonymity | DeltaLDiversity):
+            return self._farthest(weakest)
+        if not self.feasible(weakest):
+            return None
+        crowd = crowding(self.bind(weakest), self.domain.size)
+        specification = weakest.parameters()[key]
+        if crowd is not None and key in ("m", "l", "alpha"):
+            fullest, _ = crowd.fullest(self.codes)
+            if key == "alpha":
+                return Limit(Fraction(fullest, self.rows))
+            share = Fraction(self.rows, fullest)
+            return Limit(Fraction(int(share)) if specification.kind == "whole" else share)
+
+        def possible(value: Fraction) -> bool:
+            return self.feasible(make(name, {**others, key: value}))
+
+        if specification.kind == "whole":
+            low = specification.low or 0
+            return Limit(_last(low, max(self.rows, low), Fraction(1), possible))
+        if isinstance(weakest, LEDiversity) and self.domain.tree is not None:
+            # Distances on a tree are halves.
+            return Limit(_last(0, 2 * self.domain.tree.height, Fraction(1, 2), possible))
+        figures = self.bind(weakest).achieved(self.groups)
+        if key not in figures:
+            return None
+        return _settled(float(figures[key][0]), specification, possible, self.rows)
+
+    @staticmethod
+    def weakest(name: str, key: str) -> Any:
+        """Return the value of a parameter that asks least of a table."""
+        specification = lookup(name).parameters()[key]
+        if specification.stronger == "lower":
+            return 10**300 if specification.high is None else specification.high
+        return specification.low
+
+    def _farthest(self, principle: EpsilonMAnonymity | DeltaLDiversity) -> Limit | None:
+        if isinstance(principle, EpsilonMAnonymity):
+            epsilon = self.spacing(principle.relative).supremum(self.rows // principle.m)
+        else:
+            wanted = fraction(principle.l)
+            if principle.variant == "literal" and wanted.denominator != 1:
+                return None  # Theorem 1 does not hold for it
+            epsilon = self.spacing(False).supremum(int(self.rows / wanted))
+            epsilon = None if epsilon is None else epsilon / 2
+        return None if epsilon == 0 else Limit(epsilon, exclusive=True)
+
+
+def rounded(value: Fraction, *, up: bool, digits: int = 6) -> Fraction:
+    """Return a number that is short to write, on the given side of the exact one.
+
+    >>> rounded(Fraction(2, 3), up=False, digits=2), rounded(Fraction(1200), up=True)
+    (Fraction(33, 50), Fraction(1200, 1))
+    """
+    if value.denominator == 1:
+        return value
+    with localcontext(prec=digits, rounding=ROUND_CEILING if up else ROUND_FLOOR):
+        return Fraction(Decimal(value.numerator) / Decimal(value.denominator))
+
+
+def _last(low: int, high: int, step: Fraction, possible: Callable[[Fraction], bool]) -> Fraction:
+    """Return the last possible of ``low``, ``low + step``, … ``high * step``; low is possible."""
+    while low < high:
+        middle = (low + high + 1) // 2
+        if possible(middle * step):
+            low = middle
+        else:
+            high = middle - 1
+    return low * step
+
+
+def _settled(
+    figure: float, specification: Parameter, possible: Callable[[Fraction], bool], rows: int
+) -> Limit | None:
+    """Turn a rounded figure into one that is certainly possible, or certainly a bound."""
+    if isinf(figure):
+        return None
+    towards = -inf if specification.stronger == "higher" else inf
+    if specification.exclusive:  # a ratio of two counts, which a float tells apart from others
+        exact = Fraction(figure).limit_denominator(rows)
+        beyond = nextafter(figure, towards) if figure else _TINY
+        if float(exact) == figure and possible(fraction(beyond)):
+            return Limit(exact, exclusive=True)
+        return Limit(fraction(nextafter(beyond, towards)), exclusive=True)
+    for _ in range(_ULPS):
+        if possible(fraction(figure)):
+            return Limit(fraction(figure))
+        figure = nextafter(figure, towards)
+    return None

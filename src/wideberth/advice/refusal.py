@@ -1,0 +1,189 @@
+"""Why a table cannot satisfy a principle, and what it could satisfy instead."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from wideberth.advice.crowding import Crowding, crowding
+from wideberth.advice.limits import Limit, Whole, rounded
+from wideberth.encode import Column
+from wideberth.errors import InfeasibleError
+from wideberth.exact import fraction
+from wideberth.principles import EpsilonMAnonymity, Principle, make, plain
+
+_SHORT = 3  # digits of a concrete value beside a bound that is out of reach itself
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """Parameters that are possible.
+
+    Parameters
+    ----------
+    words : str
+        What to say: "epsilon below 1200 with m=5".
+    principle : Principle
+        The principle with such parameters.
+    """
+
+    words: str
+    principle: Principle
+
+
+def refusal(principle: Principle, column: Column | None, rows: int) -> InfeasibleError:
+    """Return the error that says why no partition of a table satisfies a principle.
+
+    Parameters
+    ----------
+    principle : Principle
+        What cannot be satisfied, as `Rule.feasible` says.
+    column : Column or None
+        The sensitive attribute it is on; None if it looks at sizes only.
+    rows : int
+        How many rows the table has.
+
+    Returns
+    -------
+    InfeasibleError
+        It names a witness: the fullest window of numbers with its ends, of other values only how
+        many rows share one. The hint names the nearest parameters that are possible.
+    """
+    table = Whole(column, rows)
+    hint = ", or ".join(a.words for a in alternatives(principle, table))
+    return InfeasibleError(
+        _witness(principle, table), hint=hint or "suppression, or a weaker principle"
+    )
+
+
+def alternatives(principle: Principle, table: Whole) -> list[Alternative]:
+    """Return the nearest parameters that a table can satisfy: one changed, the others kept."""
+    if principle.needs == "population":
+        return []
+    given = principle.given()
+    if principle.on is not None:
+        given["on"] = principle.on
+    if isinstance(principle, EpsilonMAnonymity):
+        keys = ["m", "epsilon"]
+    else:
+        keys = [k for k, p in principle.parameters().items() if p.stronger and k in given]
+    found = [_changed(principle, key, given, table) for key in keys]
+    possible = [alternative for alternative in found if alternative is not None]
+    return possible or _weakened(principle, keys, given, table)
+
+
+def _changed(
+    principle: Principle, key: str, given: Mapping[str, Any], table: Whole
+) -> Alternative | None:
+    others = {k: v for k, v in given.items() if k != key}
+    lopsided = key == "epsilon" and "e1" in others
+    if lopsided:  # the longer reach decides
+        others = {k: v for k, v in others.items() if k not in ("e1", "e2")}
+    limit = table.strongest(principle.name, key, others)
+    value = None if limit is None else _concrete(principle, key, limit)
+    if limit is None or limit.value is None or value is None:
+        return None
+    settings = {**others, key: value}
+    said = {k: v for k, v in others.items() if k not in ("on", "relative")}
+    if lopsided:
+        del settings["epsilon"]
+        settings.update(e1=value, e2=value)
+    elsewhere = " and ".join(f"{k}={_shown(k, v, principle)}" for k, v in said.items())
+    higher = principle.parameters()[key].stronger == "higher"
+    if limit.exclusive:
+        edge = _shown(key, rounded(limit.value, up=not higher), principle)
+        words = f"{'e1 and e2' if lopsided else key} {'below' if higher else 'above'} {edge}"
+    else:
+        words = f"{key}={_shown(key, value, principle)}"
+    changed = make(principle.name, settings)
+    if not table.feasible(changed):
+        return None
+    return Alternative(f"{words} with {elsewhere}" if elsewhere else words, changed)
+
+
+def _concrete(principle: Principle, key: str, limit: Limit) -> Fraction | None:
+    """Return a short value within the limit; None if it would ask nothing of the table."""
+    specification = principle.parameters()[key]
+    higher = specification.stronger == "higher"
+    if limit.value is None:
+        return None
+    value = rounded(limit.value, up=not higher)
+    if limit.exclusive:
+        nudge = limit.value * Fraction(1, 10**_SHORT) or Fraction(1, 10**_SHORT)
+        value = rounded(
+            limit.value - nudge if higher else limit.value + nudge, up=not higher, digits=_SHORT
+        )
+    if higher and specification.low is not None and value <= specification.low:
+        return None
+    if not higher and specification.high is not None and value >= specification.high:
+        return None
+    return value
+
+
+def _weakened(
+    principle: Principle, keys: list[str], given: Mapping[str, Any], table: Whole
+) -> list[Alternative]:
+    """Change several parameters, where no single one suffices."""
+    if len(keys) < 2 or isinstance(principle, EpsilonMAnonymity):
+        return []
+    settings = {**given, **{key: table.weakest(principle.name, key) for key in keys}}
+    for key in keys:
+        others = {k: v for k, v in settings.items() if k != key}
+        limit = table.strongest(principle.name, key, others)
+        value = None if limit is None else _concrete(principle, key, limit)
+        if value is not None:
+            settings[key] = value
+    changed = make(principle.name, settings)
+    if not table.feasible(changed):
+        return []
+    words = ", ".join(f"{key}={_shown(key, settings[key], principle)}" for key in keys)
+    return [Alternative(words, changed)]
+
+
+def _shown(key: str, value: object, principle: Principle) -> str:
+    share = key == "epsilon" and isinstance(principle, EpsilonMAnonymity) and principle.relative
+    if share and isinstance(value, int | float | Fraction):
+        return f"{plain(fraction(value) * 100)}%"
+    return str(plain(value))
+
+
+def _witness(principle: Principle, table: Whole) -> str:
+    if principle.needs == "population":
+        return f"{principle}: the table as a whole holds another share of the population"
+    rule = table.bind(principle)
+    crowd = crowding(rule, table.domain.size)
+    if crowd is not None:
+        fullest, begin = crowd.fullest(table.codes)
+        if fullest > crowd.share * table.rows:
+            many = f"{fullest:,} of {_rows(table.rows)}"
+            place = _place(principle, crowd, begin, table)
+            return f"column '{table.domain.name}': {many} {place}, more than {_part(crowd.share)}"
+    if table.column is None:
+        needed = getattr(principle, "k", None)
+        needs = "" if needed is None else f" needs {_rows(needed)}"
+        return f"{principle}{needs}, the table has {table.rows:,}"
+    reason = rule.reason(table.groups, 0)
+    return f"{principle} on column '{table.domain.name}': in the whole table, {reason}"
+
+
+def _place(principle: Principle, crowd: Crowding, begin: int, table: Whole) -> str:
+    """Say where a crowd is; of numbers by its ends, of categories without naming one."""
+    domain = table.domain
+    if domain.missing is not None and crowd.place[domain.missing] == begin:
+        return "have no value"
+    if principle.needs == "numbers" and domain.values is not None:
+        held = table.groups.codes
+        inside = held[(held >= begin) & (held <= crowd.reach[begin])]
+        low, high = (domain.values[int(code)] for code in (inside[0], inside[-1]))
+        return f"lie in the window [{low}, {high}]"
+    return "have similar values" if principle.needs == "tree" else "share one value"
+
+
+def _part(share: Fraction) -> str:
+    return f"1/{plain(1 / share)}" if share.numerator == 1 else str(plain(share))
+
+
+def _rows(count: int) -> str:
+    return f"{count:,} row" + ("" if count == 1 else "s")

@@ -1,0 +1,195 @@
+"""How far apart a column's numbers lie: the largest ε for a given m, and the whole trade-off.
+
+(ε,m)-anonymity is possible for a table of n rows if, and only if, no window of ε holds more than
+h = floor(n / m) of them (Theorem 1). So ε must stay below the least distance between any number
+and the one h ranks above it: S[i + h] - S[i]. For a relative ε the distance of x and y is the
+smallest share at which either is in the other's neighbourhood: |x - y| / max(|x|, |y|).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+import numpy as np
+
+from wideberth.encode import Codes, Column, Domain
+from wideberth.errors import ParameterError
+from wideberth.exact import Floats, Ints, Numbers, Whole, whole
+
+_CUT = 8  # a block of ranks is cut into so many
+_LONGEST = 8**4  # ranks in a block
+
+
+class Spacing:
+    """The sorted numbers of a column, ready to be asked how close together they lie.
+
+    Parameters
+    ----------
+    numbers : Numbers
+        The distinct numbers, ascending.
+    counts : array of int
+        How many rows hold each of them.
+    missing : int
+        How many rows hold none. They are a crowd of their own, whatever ε.
+    relative : bool
+        Whether ε is a share of the numbers.
+    """
+
+    def __init__(self, numbers: Numbers, counts: Ints, missing: int, relative: bool) -> None:
+        self.numbers = numbers
+        self.relative = relative
+        self.crowd = max(int(counts.max(initial=0)), missing)  # the fullest window for ε = 0
+        self.known = int(counts.sum())
+        self.rows = self.known + missing
+        # Floats find the closest pairs, integers decide among those that floats cannot tell apart.
+        self.bound = numbers.bound
+        exact = self.bound < 2**53
+        sizes = numbers.units.astype(np.float64) if exact else numbers.floats()
+        largest = float(np.abs(sizes).max(initial=0))
+        self.margin = 2.0**-48 if relative else 0.0 if exact else largest * 2.0**-48
+        self.code = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
+        self.begins = np.concatenate(([True], self.code[1:] != self.code[:-1]))[: self.known]
+        self.sorted = sizes[self.code]
+        self._coarse: dict[int, Floats] = {}
+
+    @classmethod
+    def of(cls, column: Column, *, relative: bool = False) -> Spacing:
+        """Sort a column of numbers."""
+        domain = column.domain
+        numbers = domain.numbers
+        if numbers is None:
+            raise ParameterError(
+                f"'{domain.name}' holds no numbers, so there is no epsilon",
+                hint="the principles for categories need none",
+            )
+        if relative:
+            refuse_dates(domain)
+        counts = np.bincount(column.codes, minlength=domain.size)
+        return cls(numbers, counts[: domain.known], int(counts[domain.known :].sum()), relative)
+
+    def supremum(self, most: int) -> Fraction | None:
+        """Return the least ε at which some window holds more than so many rows.
+
+        Any smaller ε is fine, this one is not. None if no ε is too large; of relative ones, all
+        up to 1, which is as far as they go.
+        """
+        if self.crowd > most:
+            return Fraction(0)
+        if most >= self.known:
+            return None
+        starts = self._closest(most)
+        if not len(starts):
+            return None
+        if not self.margin:  # then they are all the same
+            starts = starts[:1]
+        return self._least(self.code[starts], self.code[starts + most])
+
+    def steps(self) -> Iterator[tuple[Fraction | None, int]]:
+        """Go through the trade-off: each ε that m must give way to, with the largest m below it.
+
+        From m = 1 up. There are at most 2 sqrt(n) steps, for so many are the values of floor(n/m).
+        """
+        rooms = []  # the values of floor(n / m), descending
+        m = 1
+        while m <= self.rows // self.crowd:
+            rooms.append(self.rows // m)
+            m = self.rows // rooms[-1] + 1
+        found: dict[int, Fraction | None] = {}
+        pending = [(0, len(rooms) - 1)]
+        while pending:  # between two equal ones all are equal
+            low, high = pending.pop()
+            for end in (low, high):
+                if end not in found:
+                    found[end] = self.supremum(rooms[end])
+            if high - low > 1 and found[low] != found[high]:
+                middle = (low + high) // 2
+                pending += [(low, middle), (middle, high)]
+        places = sorted(found)
+        for place, after in zip(places, [*places[1:], None], strict=True):
+            if after is None or found[place] != found[after]:
+                yield found[place], self.rows // rooms[place]
+
+    def _closest(self, most: int) -> Ints:
+        """Return the ranks from which so many ranks further up is least far, as floats see it.
+
+        The ranks are taken in blocks. From any rank of a block it is at least as far as from the
+        block's end to where its beginning leads, rounded down to a block. A block for which that
+        is farther than from some rank seen already is done with, the others are cut into smaller
+        ones.
+        """
+        last = self.known - 1 - most
+        block = 1
+        while block < _LONGEST and block * _CUT**2 <= most:
+            block *= _CUT
+        blocks = np.arange(last // block + 1)
+        best, witness = np.inf, blocks[:0]
+        while block > 1 and len(blocks):
+            if block not in self._coarse:
+                self._coarse[block] = self.sorted[::block].copy()
+            bound = self._bounds(blocks, most // block, self._coarse[block])
+            seen = np.append(blocks[bound.argmin()], blocks[::_CUT]) * block
+            distances = self._apart(seen, most)
+            nearest = int(distances.argmin())
+            if distances[nearest] < best:
+                best, witness = float(distances[nearest]), seen[nearest : nearest + 1]
+            open_ = bound <= best + self.margin if self.margin else bound < best
+            blocks = (blocks[open_][:, None] * _CUT + np.arange(_CUT)).ravel()
+            block //= _CUT
+            blocks = blocks[: np.searchsorted(blocks, last // block, side="right")]
+        # From the lowest of several equal ranks it is least far.
+        ranks = np.append(blocks[self.begins[blocks]], witness)
+        distances = self._apart(ranks, most)
+        least = distances.min(initial=np.inf)
+        return ranks[:0] if np.isinf(least) else ranks[distances <= least + self.margin]
+
+    def _bounds(self, blocks: Ints, further: int, coarse: Floats) -> Floats:
+        """Return how far it is at least from any rank of each block."""
+        if blocks[-1] - blocks[0] == len(blocks) - 1:  # a slice is much faster than a choice
+            begin, end = int(blocks[0]), int(blocks[-1]) + 1
+            return self._distances(
+                coarse[begin + 1 : end + 1], coarse[begin + further : end + further]
+            )
+        return self._distances(coarse[blocks + 1], coarse[blocks + further])
+
+    def _apart(self, ranks: Ints, most: int) -> Floats:
+        return self._distances(self.sorted[ranks], self.sorted[ranks + most])
+
+    def _distances(self, low: Floats, high: Floats) -> Floats:
+        """Return the distances, none of which shrinks if low falls or high rises."""
+        difference: Floats = high - low
+        if not self.relative:
+            return difference
+        if self.sorted[0] > 0:
+            return difference / high
+        size = np.maximum(np.abs(low), np.abs(high))
+        share = np.divide(difference, size, out=np.zeros_like(difference), where=size > 0)
+        share[(low < 0) & (high > 0)] = np.inf  # beyond 1, so never similar
+        return share
+
+    def _least(self, low: Codes, high: Codes) -> Fraction:
+        """Return the least distance among pairs of codes, exactly."""
+        x, y = (whole(self.numbers.units[codes], 2 * self.bound) for codes in (low, high))
+        difference: Whole = y - x
+        if not self.relative:
+            return Fraction(int(difference.min()), self.numbers.per)
+        difference, size = (
+            whole(figures, 2 * self.bound**2)
+            for figures in (difference, np.maximum(abs(x), abs(y)))
+        )
+        while True:  # each round leaves smaller shares than that of the pair in the middle
+            middle = len(size) // 2
+            a, b = int(difference[middle]), int(size[middle])
+            less = difference * b < size * a
+            if not less.any():
+                return Fraction(a, b)
+            difference, size = difference[less], size[less]
+
+
+def refuse_dates(domain: Domain) -> None:
+    """Refuse a relative ε for dates."""
+    if domain.dated:
+        raise ParameterError(
+            f"a share of a date means nothing (column '{domain.name}')",
+            hint="give epsilon as a number of days",
+        )

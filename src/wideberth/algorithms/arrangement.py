@@ -1,0 +1,137 @@
+"""A table arranged for splitting: rows in the order of a sensitive attribute, losses as integers.
+
+Every row gets a rank: its place in the order of the first sensitive attribute, rows with equal
+values in a secret random order. A node of the splitting tree is a set of ascending ranks, so that
+dealing its rows in turn, or finding the rows in a window, needs no sorting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from wideberth.algorithms.demand import Demand
+from wideberth.encode import Codes
+from wideberth.errors import ParameterError
+from wideberth.exact import Ints
+from wideberth.kernels import kinds
+from wideberth.quasi import Quasi
+
+#: A place on an attribute of weight 1 as an integer: sums and comparisons of losses are exact,
+#: whatever their order, and 2^24 steps are finer than anybody can tell.
+STEPS = 2**24
+#: Up to so many rows NumPy finds the order, and the compiler is not called.
+_FEW = 100_000
+
+
+@dataclass(frozen=True, eq=False)
+class Arrangement:
+    """What splitting works on.
+
+    Parameters
+    ----------
+    quasis : sequence of Quasi
+        The quasi-identifiers.
+    demands : sequence of Demand
+        What every group must satisfy; at most one of them not monotone.
+    key : int
+        The secret that breaks ties.
+    """
+
+    quasis: Sequence[Quasi]
+    demands: Sequence[Demand]
+    key: int
+
+    @property
+    def rows(self) -> int:
+        """The number of rows."""
+        return len(self.quasis[0].codes)
+
+    @cached_property
+    def unit(self) -> int:
+        """The fewest rows that any group can have."""
+        return max((demand.rule.least for demand in self.demands), default=1)
+
+    @cached_property
+    def guarded(self) -> list[Demand]:
+        """The demands that look at sensitive values, the leading one first.
+
+        That is the one that is not monotone; else one about windows of values, for these are
+        judged fastest in the order of the values.
+        """
+
+        def merit(demand: Demand) -> tuple[bool, bool]:
+            kernel = demand.rule.kernel
+            return demand.rule.monotone, kernel is None or kernel.kind != kinds.CROWD
+
+        return sorted((d for d in self.demands if d.column is not None), key=merit)
+
+    @property
+    def dealt(self) -> Demand | None:
+        """The demand that is not monotone, if there is one."""
+        leading = self.guarded[:1]
+        return leading[0] if leading and not leading[0].rule.monotone else None
+
+    @cached_property
+    def leading(self) -> tuple[Codes, int]:
+        """The values that order the rows, and how many there are."""
+        if not self.guarded:
+            return np.zeros(self.rows, dtype=np.int32), 1
+        column, kernel = self.guarded[0].column, self.guarded[0].rule.kernel
+        assert column is not None  # noqa: S101 - guarded demands have one
+        if kernel is not None and kernel.order is not None:
+            classes = kernel.order.astype(np.int32)
+            return classes[column.codes], int(classes.max()) + 1
+        return column.codes, column.domain.size
+
+    @cached_property
+    def begins(self) -> Ints:
+        """The rank at which each value begins; the last entry is the number of rows."""
+        codes, width = self.leading
+        return np.concatenate(([0], np.cumsum(np.bincount(codes, minlength=width))))
+
+    @cached_property
+    def order(self) -> npt.NDArray[np.uint32]:
+        """The row of each rank."""
+        codes, _ = self.leading
+        if self.rows <= _FEW:
+            ties = np.random.default_rng(self.key).permutation(self.rows)
+            return ties[np.argsort(codes[ties], kind="stable")].astype(np.uint32)
+        from wideberth.kernels.sorting import secret_order
+
+        return secret_order(codes, self.begins[:-1].copy(), self.key)
+
+    @cached_property
+    def places(self) -> npt.NDArray[np.int32]:
+        """The place of each code of each quasi-identifier, weighted, in whole steps."""
+        heaviest = max(quasi.weight for quasi in self.quasis)
+        table = np.zeros((len(self.quasis), max(q.domain.size for q in self.quasis)), np.int32)
+        for line, quasi in zip(table, self.quasis, strict=True):
+            line[: quasi.domain.size] = np.rint(quasi.places * (quasi.weight / heaviest * STEPS))
+        return table
+
+    @property
+    def compilable(self) -> bool:
+        """Whether every demand has a compiled form."""
+        kernels = [demand.rule.kernel for demand in self.demands]
+        return all(kernel is not None and kernel.modest for kernel in kernels)
+
+    @property
+    def only_sizes(self) -> bool:
+        """Whether no demand looks at sensitive values."""
+        return not self.guarded
+
+
+def check_list(demands: Sequence[Demand]) -> None:
+    """Refuse lists that no partition could be guaranteed for."""
+    dealt = [demand.principle for demand in demands if not demand.rule.monotone]
+    if len(dealt) > 1:
+        raise ParameterError(
+            f"{dealt[0]} and {dealt[1]} are both not monotone: groups dealt for one may break "
+            "the other",
+            hint="keep one, or use delta-l:delta=…,l=… (variant stab), which is monotone",
+        )

@@ -1,0 +1,247 @@
+"""The fast engine: kernels without the interpreter's lock, on all cores.
+
+Nodes are tasks on a heap, the largest first; a large one is cut but once, so that its halves can be
+shared. A node's subtree depends on its own rows alone, so the result does not depend on the number
+of threads.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from functools import cached_property, partial
+from itertools import pairwise
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from wideberth.algorithms.arrangement import Arrangement
+from wideberth.algorithms.crew import Task, work_off
+from wideberth.algorithms.leaves import Leaves, Pools, Style, exchanged
+from wideberth.exact import Floats, Ints
+from wideberth.groups import Partition
+from wideberth.kernels import cutting, exchanging, judging, kinds, solving, sorting
+
+#: Told how many rows are settled.
+Settled: TypeAlias = Callable[[int], None]
+
+#: Nodes with more rows are cut once, so that threads can share them, and Ctrl-C is heard.
+_LARGE = 1 << 17
+
+
+class Compiled:
+    """See `wideberth.algorithms.leaves.Engine`."""
+
+    def __init__(self, task: Arrangement, threads: int | None, settled: Settled) -> None:
+        self.task = task
+        self.threads = threads or len(os.sched_getaffinity(0))
+        self.settled = settled
+        self.spans = [quasi.domain.size for quasi in task.quasis]
+        self.kind: Any = np.uint16 if max(self.spans) <= 2**16 else np.int32
+        self.matrix = np.empty((task.rows, len(self.spans)), self.kind)
+
+    # ---- what the kernels are told
+
+    @cached_property
+    def judge(self) -> judging.Judge:
+        """All demands in one."""
+        lines, tables, offset = [], [np.zeros(0, np.int64)], 0
+        p = q = dealt = alone = 0
+        for index, (demand, attribute) in enumerate(self._tested):
+            kernel = demand.rule.kernel
+            assert kernel is not None  # noqa: S101 - `compilable` has seen to it
+            width = self._width(demand)
+            table = kernel.table
+            if kernel.kind == kinds.CROWD and not len(table):
+                table = np.tile(np.arange(width), 3)  # each value is similar to itself alone
+            if index == 0 and kernel.kind == kinds.CROWD:
+                p, q, dealt, alone = kernel.numbers
+                table = table[width:] if dealt else table[:0]  # `limits` hold the reach
+            else:
+                line = np.zeros(judging.COLUMNS, np.int64)
+                line[: judging.NUMBERS] = kernel.kind, attribute, width, offset
+                line[judging.NUMBERS :][: len(kernel.numbers)] = kernel.numbers
+                lines.append(line)
+            tables.append(table.astype(np.int64))
+            offset += len(table)
+        tests = np.array(lines, np.int64).reshape(len(lines), judging.COLUMNS)
+        return judging.Judge(
+            self.task.unit, p, q, dealt, alone, self.task.leading[1], tests, np.concatenate(tables)
+        )
+
+    @cached_property
+    def _tested(self) -> list[tuple[Any, int]]:
+        """The demands on sensitive values, each with its attribute, those of one side by side."""
+        columns = list(dict.fromkeys(demand.column for demand in self.task.guarded))
+        numbered = [(demand, columns.index(demand.column)) for demand in self.task.guarded]
+        return sorted(numbered, key=lambda pair: pair[1])  # stable: the leading one stays first
+
+    def _width(self, demand: Any) -> int:
+        kernel = demand.rule.kernel
+        if kernel.order is not None:
+            return int(kernel.order.max()) + 1
+        width: int = demand.column.domain.size
+        return width
+
+    @cached_property
+    def limits(self) -> Any:
+        """The last rank within reach of each rank."""
+        if not self.judge.q:
+            return np.zeros(self.task.rows, np.uint32)
+        kernel = self.task.guarded[0].rule.kernel
+        assert kernel is not None  # noqa: S101 - as above
+        begins = self.task.begins
+        width = len(begins) - 1
+        reach = kernel.table[:width] if len(kernel.table) else np.arange(width)
+        return np.repeat((begins[reach + 1] - 1).astype(np.uint32), np.diff(begins))
+
+    @property
+    def _looks_up(self) -> bool:
+        """Whether judging ever looks at single values, not at ranks and limits alone."""
+        judge = self.judge
+        return bool(len(judge.tests)) or bool(judge.dealt and judge.unit * judge.p > judge.q)
+
+    @cached_property
+    def sensitive(self) -> Any:
+        """The sensitive values of each rank, a line for each attribute."""
+        if not self._looks_up:
+            return np.zeros((1, 1), np.int32)
+        lines = {}
+        for demand, attribute in self._tested:
+            codes = demand.column.codes
+            kernel = demand.rule.kernel
+            if kernel.order is not None:
+                codes = kernel.order[codes]
+            lines[attribute] = codes[self.task.order].astype(np.int32)
+        return np.ascontiguousarray(np.stack([lines[i] for i in sorted(lines)]))
+
+    def _desk(self, rows: int) -> Any:
+        return judging.desk(rows if self._looks_up else 1, self.judge)
+
+    # ---- the work
+
+    def cut(self, *, paper: bool, block: int) -> Leaves:
+        """Cut the table at values."""
+        rows, unit = self.task.rows, self.task.unit
+        codes = np.empty((len(self.spans), rows), self.kind)
+        for a, quasi in enumerate(self.task.quasis):
+            sorting.gather(quasi.codes, self.task.order, self.matrix, a, codes[a])
+        lines = np.empty((2, rows), np.uint32)
+        lines[0] = np.arange(rows, dtype=np.uint32)
+        lines[1] = self.limits
+        front = cutting.Buffers(codes, lines)
+        back = cutting.Buffers(np.empty_like(codes), np.empty_like(lines))
+        slots = rows // unit + 1
+        leaves = _empty(rows, slots)
+        subtree = cutting.subtree_for(self.kind)
+        own = threading.local()
+
+        def node(s: int, e: int, side: int, low: Any, high: Any) -> list[Task]:
+            if not hasattr(own, "bench"):
+                own.bench = cutting.bench(self.spans, paper)
+                own.desk = self._desk(rows)
+            once = e - s > _LARGE
+            found = subtree(
+                judging.hands, front, back, s, e, side, low, high, self.task.places, int(paper),
+                block, int(once), self.sensitive, self.judge, own.desk, own.bench, leaves,
+            )  # fmt: skip
+            if once and not found:  # a large leaf: let it be noted as such
+                subtree(
+                    judging.hands, front, back, s, e, side, low, high, self.task.places,
+                    int(paper), e - s + 1, 0, self.sensitive, self.judge, own.desk, own.bench,
+                    leaves,
+                )  # fmt: skip
+            if not once or not found:
+                self.settled(e - s)
+                return []
+            box = own.bench.box.copy()
+            middle, side = s + found, 1 - side
+            return [
+                Task(found, lambda: node(s, middle, side, box[0], box[1])),
+                Task(e - middle, lambda: node(middle, e, side, box[2], box[3])),
+            ]
+
+        low = np.zeros(len(self.spans), np.int32)
+        high = np.array(self.spans, np.int32) - 1
+        work_off([Task(rows, lambda: node(0, rows, 0, low, high))], self.threads)
+        return _closed_up(leaves)
+
+    def solve(self, leaves: Leaves, pools: Pools, style: Style) -> tuple[Leaves, float]:
+        """Pool leaves and take them apart at ranks."""
+        rows = pools.rows(leaves)
+        target = np.cumsum(rows) - rows
+        new = _empty(self.task.rows, self.task.rows // self.task.unit + 1)
+        old = solving.Leaves(leaves.ranks, leaves.sizes, leaves.hands)
+        how = solving.Style(style.beam, style.narrow, style.wide, int(style.thrifty))
+        solve_pools = solving.pools_for(self.kind)
+        gains: list[float] = []
+        widest = int(rows.max(initial=1))
+
+        def some(first: int, last: int) -> None:
+            gains.append(
+                solve_pools(
+                    judging.hands, solving.solve, old, leaves.begins, pools.leaves, pools.begins,
+                    first, last, target, self.limits, self.matrix, self.task.places, how,
+                    self.sensitive, self.judge, self._desk(widest), new,
+                )
+            )  # fmt: skip
+            self.settled(int(rows[first:last].sum()))
+
+        work_off(_shared(some, rows), self.threads)
+        return _closed_up(new), sum(gains)
+
+    def exchange(self, leaves: Leaves, near: Ints) -> tuple[Leaves, int]:
+        """Move and swap rows between near leaves."""
+        at = np.stack([line[self.matrix[:, a]] for a, line in enumerate(self.task.places)], axis=1)
+        return exchanged(leaves, near, at, self.task.unit, exchanging.exchange_rows)
+
+    def centres(self, leaves: Leaves) -> Floats:
+        """The middle of each leaf's box."""
+        middles = []
+        for a, line in enumerate(self.task.places):
+            at = line[self.matrix[leaves.ranks, a]]
+            low = np.minimum.reduceat(at, leaves.begins)
+            middles.append((low + np.maximum.reduceat(at, leaves.begins)) / 2)
+        return np.stack(middles, axis=1)
+
+    def deal(self, leaves: Leaves) -> Partition:
+        """Deal the rows of each leaf to its groups."""
+        return self.deal_boxes(leaves)[0]
+
+    def deal_boxes(self, leaves: Leaves) -> tuple[Partition, Any]:
+        """The same, with the lowest and highest codes of every group."""
+        first = np.cumsum(leaves.hands, dtype=np.int64) - leaves.hands
+        many = int(leaves.hands.sum())
+        labels = np.empty(self.task.rows, np.int32)
+        boxes = np.empty((2, many, len(self.spans)), self.kind)
+        old = solving.Leaves(leaves.ranks, leaves.sizes, leaves.hands)
+
+        def some(a: int, b: int) -> None:
+            solving.deal(
+                old, int(leaves.begins[a]), a, b, int(first[a]), self.task.order, self.matrix,
+                labels, boxes,
+            )  # fmt: skip
+
+        work_off(_shared(some, leaves.sizes), self.threads)
+        return Partition(labels, many), boxes
+
+
+def _empty(rows: int, slots: int) -> solving.Leaves:
+    return solving.Leaves(
+        np.empty(rows, np.uint32), np.zeros(slots, np.int32), np.zeros(slots, np.int32)
+    )
+
+
+def _closed_up(leaves: solving.Leaves) -> Leaves:
+    """Leave out the slots that were not needed."""
+    used = leaves.sizes > 0
+    return Leaves(leaves.ranks, leaves.sizes[used], leaves.hands[used])
+
+
+def _shared(act: Callable[[int, int], None], sizes: Any) -> Iterator[Task]:
+    """Divide leaves or pools into runs of about so many rows, each a task."""
+    running = np.cumsum(sizes, dtype=np.int64)
+    edges = np.searchsorted(running, np.arange(_LARGE, int(running[-1]), _LARGE)) + 1
+    for a, b in pairwise(dict.fromkeys([0, *edges.tolist(), len(sizes)])):
+        yield Task(int(sizes[a:b].sum()), partial(act, a, b))

@@ -1,0 +1,233 @@
+"""Splitting: Mondrian generalised to every principle, with cuts that lose less.
+
+A cut is admissible if both halves can satisfy all demands, dealt to groups if need be. Four ways
+to choose among admissible cuts:
+
+paper
+    of each attribute the cut next to its median (Li, Tao, Xiao 2008), the one that loses least;
+disjoint
+    of all cuts at values the one that loses least, so that boxes never overlap;
+best
+    the same down to small blocks, then cuts at ranks that waste no rows, with a narrow beam;
+quality
+    then neighbouring leaves are pooled and taken apart anew, and, where no demand guards sensitive
+    values, rows move and swap between near leaves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from wideberth.algorithms.arrangement import Arrangement, check_list
+from wideberth.algorithms.demand import Demand
+from wideberth.algorithms.leaves import Engine, Leaves, Pools, Style
+from wideberth.errors import InfeasibleError, ParameterError
+from wideberth.exact import Ints
+from wideberth.groups import Partition
+from wideberth.quasi import Quasi
+
+#: Told the phase, how many rows are settled, and how many there are.
+Progress: TypeAlias = Callable[[str, int, int], None]
+
+CUTS = ("paper", "disjoint", "best", "quality")
+DEALING = ("rank", "matching")
+
+#: Blocks below so many units are cut at ranks.
+_BLOCK = 16
+#: Leaves pooled, passes over all of them, and how many near ones are looked at.
+_POOLED, _PASSES, _NEAR = 4, 4, 12
+#: Passes of moves and swaps.
+_EXCHANGES = 2
+#: Up to so many rows the plain engine is done before a compiler would be.
+_FEW = 6_000
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """What splitting found.
+
+    Parameters
+    ----------
+    partition : Partition
+        The groups.
+    leaves : int
+        How many leaves their rows were dealt from.
+    swap_audit : dict or None
+        For dealing by matching: how many swaps of sensitive values within a group were tried, and
+        the share of them that would have left the groups unchanged. 1 for dealing by rank.
+    """
+
+    partition: Partition
+    leaves: int
+    swap_audit: dict[str, float] | None
+
+
+def split(
+    quasis: Sequence[Quasi],
+    demands: Sequence[Demand],
+    *,
+    rng: np.random.Generator,
+    cuts: str = "best",
+    dealing: str = "rank",
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Split:
+    """Partition a table into groups, each of which satisfies all demands.
+
+    Parameters
+    ----------
+    quasis : sequence of Quasi
+        The quasi-identifiers.
+    demands : sequence of Demand
+        What every group must satisfy. The whole table must be able to.
+    rng : numpy.random.Generator
+        Breaks ties; its seed must stay secret.
+    cuts, dealing : str
+        One of `CUTS`, one of `DEALING`.
+    threads : int, optional
+        By default as many as there are cores. The result is the same for any number.
+    progress : callable, optional
+        Told the phase, how many rows are settled, and how many there are.
+    """
+    for given, known, what in ((cuts, CUTS, "cuts"), (dealing, DEALING, "dealing")):
+        if given not in known:
+            raise ParameterError(f"{what} cannot be '{given}'", hint=f"one of {', '.join(known)}")
+    if threads is not None and threads < 1:
+        raise ParameterError("there must be one thread at least", hint="threads=1")
+    check_list(demands)
+    task = Arrangement(quasis, demands, int(rng.integers(2**63)))
+    tally = _Tally(progress, task.rows)
+    engine = _engine(task, threads, tally)
+    leaves = grow(engine, task, cuts, tally)
+    if not leaves.hands.all():
+        raise _refused(task)
+    if dealing == "matching" and task.dealt is not None:
+        from wideberth.algorithms.matching import match
+
+        matched = match(task, leaves, rng)
+        audit = {"swaps": matched.swaps, "unchanged": matched.unchanged}
+        return Split(matched.partition, len(leaves), audit)
+    return Split(engine.deal(leaves), len(leaves), None)
+
+
+def grow(
+    engine: Engine, task: Arrangement, cuts: str, tally: Callable[[str], None] | None = None
+) -> Leaves:
+    """Find the leaves."""
+    say = tally or (lambda phase: None)
+    unit, guarded = task.unit, not task.only_sizes
+    say("cutting")
+    block = _BLOCK * unit if cuts in ("best", "quality") else 0
+    leaves = engine.cut(paper=cuts == "paper", block=block)
+    if not block:
+        return leaves
+    say("cutting at ranks")
+    first = Style(2, 3 * unit, (_BLOCK if guarded else 8) * unit, not guarded)
+    leaves, _ = engine.solve(leaves, Pools.single(len(leaves)), first)
+    if cuts == "quality":
+        again = Style(3 if guarded else 2, 3 * unit, _BLOCK * unit, not guarded)
+        for turn in range(_PASSES):
+            say(f"taking apart anew ({turn + 1} of {_PASSES})")
+            pools = _pools(_nearest(engine, leaves, _NEAR), turn, leaves, unit)
+            leaves, _ = engine.solve(leaves, pools, again)
+        for turn in range(0 if guarded else _EXCHANGES):
+            say(f"exchanging ({turn + 1} of {_EXCHANGES})")
+            leaves, _ = engine.exchange(leaves, _nearest(engine, leaves, _NEAR))
+            leaves, _ = engine.solve(leaves, Pools.single(len(leaves)), first)
+    return leaves
+
+
+def _refused(task: Arrangement) -> InfeasibleError:
+    """Say why a table is refused though each demand by itself can be satisfied."""
+    dealt = task.dealt
+    others = [str(d.principle) for d in task.demands if d is not dealt]
+    if dealt is None:
+        return InfeasibleError(f"the table does not satisfy {' and '.join(others)}")
+    return InfeasibleError(
+        f"{dealt.principle} is not monotone, and no way was found to deal the rows to groups that "
+        f"also satisfy {' and '.join(others)}",
+        hint="weaken one of them, or take a monotone principle instead (delta-l, variant stab)",
+    )
+
+
+def _engine(task: Arrangement, threads: int | None, tally: _Tally) -> Engine:
+    """Choose the compiled engine, unless the plain one is done before a compiler would be."""
+    from wideberth.algorithms.plain import Plain
+
+    if not task.compilable or (task.rows <= _FEW and not _compiled_before()):
+        return Plain(task, tally.settled)
+    from wideberth.algorithms.compiled import Compiled
+
+    return Compiled(task, threads, tally.settled)
+
+
+def _compiled_before() -> bool:
+    """Tell whether there is compiled code from an earlier run."""
+    import os
+    from pathlib import Path
+
+    import wideberth.kernels
+
+    chosen = os.environ.get("NUMBA_CACHE_DIR")
+    place = Path(chosen) if chosen else Path(wideberth.kernels.__file__).parent / "__pycache__"
+    return any(place.rglob("solving._solve_pools*.nbc"))
+
+
+def _nearest(engine: Engine, leaves: Leaves, many: int) -> Ints:
+    """The leaves whose middles are nearest to each leaf's, itself left out."""
+    from scipy.spatial import cKDTree
+
+    middles = engine.centres(leaves)
+    _, found = cKDTree(middles).query(middles, k=min(many + 1, len(leaves)), p=1)
+    near: Ints = np.ascontiguousarray(found.reshape(len(leaves), -1)[:, 1:].astype(np.int64))
+    return near
+
+
+def _pools(near: Ints, turn: int, leaves: Leaves, unit: int) -> Pools:
+    """Pool each leaf that is still free with its nearest free ones, others in every turn."""
+    shift = 3 * turn % max(near.shape[1] - _POOLED + 2, 1)
+    near = np.roll(near, -shift, axis=1)
+    free = np.ones(len(leaves), dtype=bool)
+    members: list[int] = []
+    begins = [0]
+    sizes = leaves.sizes.tolist()
+    for leaf, others in enumerate(near.tolist()):
+        if not free[leaf]:
+            continue
+        free[leaf] = False
+        members.append(leaf)
+        rows = sizes[leaf]
+        pooled = 1
+        for other in others:
+            if pooled == _POOLED:
+                break
+            if free[other] and rows + sizes[other] <= _BLOCK * unit:
+                free[other] = False
+                members.append(other)
+                rows += sizes[other]
+                pooled += 1
+        begins.append(len(members))
+    return Pools(np.array(members), np.array(begins))
+
+
+class _Tally:
+    """Adds up the rows settled and tells about them."""
+
+    def __init__(self, progress: Progress | None, rows: int) -> None:
+        self.progress = progress
+        self.rows = rows
+        self.phase = "cutting"
+        self.done = 0
+
+    def __call__(self, phase: str) -> None:
+        self.phase, self.done = phase, 0
+        self.settled(0)
+
+    def settled(self, rows: int) -> None:
+        self.done += rows
+        if self.progress is not None:
+            self.progress(self.phase, min(self.done, self.rows), self.rows)

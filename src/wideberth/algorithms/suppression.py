@@ -1,0 +1,224 @@
+"""Which rows to leave out, as few as possible, so that the rest can satisfy all demands.
+
+Least for a single demand of these kinds, by the proofs beside the code: no crowd beyond a share
+((ε,m), (δ,l), frequency l, (α,k), m-uniqueness, (l,e) on trees with leaves at equal depth),
+entropy l, and recursive (c,l) without required values. Several demands are met in turn until all
+are: sound, but not always least.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from wideberth.advice import refusal
+from wideberth.advice.crowding import Crowding, crowding
+from wideberth.algorithms.demand import Demand
+from wideberth.encode import Column
+from wideberth.errors import InfeasibleError
+from wideberth.exact import Ints, fraction
+from wideberth.groups import Groups
+from wideberth.principles import Rule
+from wideberth.principles.diversity import _Entropy, _Recursive
+
+
+def suppress(
+    demands: Sequence[Demand], rows: int, limit: float | Fraction, rng: np.random.Generator
+) -> Ints:
+    """Return the rows to leave out, ascending; none if all demands are feasible as they are.
+
+    Parameters
+    ----------
+    demands : sequence of Demand
+        What the rest of the table must be able to satisfy.
+    rows : int
+        How many rows the table has.
+    limit : float or Fraction
+        The largest share of rows that may be left out.
+    rng : numpy.random.Generator
+        Picks among rows with equal sensitive values: which of them goes must tell nothing.
+
+    Raises
+    ------
+    InfeasibleError
+        If more rows than permitted would have to go, or if leaving out rows does not help.
+    """
+    kept = np.arange(rows)
+    culprit: Demand | None = None
+    changed = True
+    while changed:
+        changed = False
+        for demand in demands:
+            if len(kept) and _feasible(demand, kept):
+                continue
+            culprit = culprit or demand
+            fewer = _reduced(demand, kept, rng)
+            if fewer is None or not len(fewer):
+                raise _refused(culprit, rows, None, limit)
+            kept, changed = fewer, True
+    lost = rows - len(kept)
+    if culprit is not None and lost > fraction(limit) * rows:
+        raise _refused(culprit, rows, lost, limit)
+    return np.setdiff1d(np.arange(rows), kept, assume_unique=True)
+
+
+def _refused(
+    demand: Demand, rows: int, lost: int | None, limit: float | Fraction
+) -> InfeasibleError:
+    error = refusal(demand.principle, demand.column, rows)
+    if lost is None:
+        return InfeasibleError(f"{error.what}; leaving out rows does not help", hint=error.hint)
+    share = Fraction(lost, rows)
+    percent = f"{_percent(share)} %"
+    permitted = f"{_percent(fraction(limit))} %"
+    many = f"{lost:,} row" + ("" if lost == 1 else "s")
+    return InfeasibleError(
+        f"{error.what}; {many} would have to be suppressed ({percent}), the limit is {permitted}",
+        hint=error.hint,
+    )
+
+
+def _percent(share: Fraction) -> str:
+    return f"{float(share * 100):.3g}"
+
+
+def _feasible(demand: Demand, kept: Ints) -> bool:
+    if demand.column is None:
+        counts, width = np.array([len(kept)]), 1
+    else:
+        width = demand.column.domain.size
+        counts = np.bincount(demand.column.codes[kept], minlength=width)
+    return bool(demand.rule.feasible(_group(counts))[0])
+
+
+def _group(counts: Ints) -> Groups:
+    """Return one group with so many rows of each code."""
+    held = np.flatnonzero(counts)
+    return Groups(
+        start=np.array([0, len(held)]), codes=held, counts=counts[held], width=len(counts)
+    )
+
+
+def _reduced(demand: Demand, kept: Ints, rng: np.random.Generator) -> Ints | None:
+    """Return the most of the rows that make a demand feasible; None if none are known."""
+    column, rule = demand.column, demand.rule
+    if column is None:
+        return None  # fewer rows do not make a group larger
+    codes = column.codes[kept].astype(np.int64)
+    crowd = crowding(rule, column.domain.size)
+    if crowd is not None:
+        place = crowd.place[codes]
+        return _verified(demand, kept[_chosen(place, _uncrowded(place, crowd), rng)])
+    capped = _capped(rule, column, codes, rng)
+    return None if capped is None else _verified(demand, kept[_chosen(codes, capped, rng)])
+
+
+def _verified(demand: Demand, kept: Ints) -> Ints | None:
+    """Return the rows if they will do; they may not where a demand also asks for a group size."""
+    return kept if len(kept) and _feasible(demand, kept) else None
+
+
+def _chosen(places: Ints, quota: Ints, rng: np.random.Generator) -> Ints:
+    """Pick as many rows at each place as its quota says, at random."""
+    shuffled = rng.permutation(len(places))
+    order = shuffled[np.argsort(places[shuffled], kind="stable")]
+    counts = np.bincount(places, minlength=len(quota))
+    rank = np.arange(len(places)) - np.repeat(np.cumsum(counts) - counts, counts)
+    return np.sort(order[rank < quota[places[order]]])
+
+
+def _uncrowded(places: Ints, crowd: Crowding) -> Ints:
+    """Return how many rows to keep at each place so that no crowd exceeds its share.
+
+    Let keep(t) be the most rows without a crowd of more than t. A choice whose fullest crowd has t
+    rows is permitted if t is at most its share, so the best one has keep(t) rows for the largest t
+    with t <= share * keep(t). Halving finds that t, for keep(t) / t never rises: the keep(t) rows,
+    dealt in order to t hands, leave no two similar ones in a hand; without the smallest hand,
+    (t - 1) / t of them or more are left, and no crowd has more than t - 1.
+    """
+    counts = np.bincount(places, minlength=len(crowd.reach))
+    first = np.searchsorted(crowd.reach, np.arange(len(counts)), side="left")
+    low, high = 0, int(counts.sum())
+    best = np.zeros_like(counts)
+    while low < high:
+        middle = (low + high + 1) // 2
+        quota = _keep(counts, first, middle)
+        if middle <= crowd.share * int(quota.sum()):
+            low, best = middle, quota
+        else:
+            high = middle - 1
+    return best
+
+
+def _keep(counts: Ints, first: Ints, most: int) -> Ints:
+    """Return keep(t) as a quota for each place.
+
+    From left to right, each place keeps as many rows as fit into the crowd that ends with it. If
+    that is too many, one row of the crowd must go, and the last reaches farthest to the right: it
+    is in the way of every row that any other is in the way of.
+    """
+    if bool((first == np.arange(len(first))).all()):  # no place is similar to another
+        return np.minimum(counts, most)
+    quota = np.empty_like(counts)
+    running = [0]
+    total = 0
+    for count, begin in zip(counts.tolist(), first.tolist(), strict=True):
+        room = most - (total - running[begin])
+        total += count if count < room else room
+        running.append(total)
+    quota[:] = np.diff(running)
+    return quota
+
+
+def _capped(rule: Rule, column: Column, codes: Ints, rng: np.random.Generator) -> Ints | None:
+    """Return how many rows to keep of each code, by a cap on the most frequent ones.
+
+    Recursive: for a given count of the most frequent value, keeping all that is not above it leaves
+    the most rows and the largest tail. The tail is a concave function of the cap, so a cap that is
+    too high stays so when raised. Values that may be disclosed need no cap.
+
+    Entropy: of all choices of so many rows, the most even one has the largest entropy: a cap of t,
+    and t + 1 for some of the values that have more. Raising the cap makes proportions less even, so
+    halving finds the largest t. With r rows on top of it, N log(N / l) - Σ n log n is convex in r,
+    is at least 0 for r = 0 and below 0 for all of them; so halving finds the largest r as well.
+    """
+    counts = np.bincount(codes, minlength=column.domain.size)
+    if isinstance(rule, _Recursive):
+        free = rule.open_to_all
+    elif isinstance(rule, _Entropy):
+        free = np.zeros(len(counts), dtype=bool)
+    else:
+        return None
+
+    def quota(cap: int) -> Ints:
+        return np.where(free, counts, np.minimum(counts, cap))
+
+    def good(kept: Ints) -> bool:
+        return bool(kept.sum()) and bool(rule.satisfies(_group(kept))[0])
+
+    cap = _largest(int(counts.max()), lambda cap: good(quota(cap)))
+    kept = quota(cap)
+    if not good(kept) or not isinstance(rule, _Entropy):
+        return kept
+    more = rng.permutation(np.flatnonzero(counts > cap))
+
+    def topped(extra: int) -> Ints:
+        result = kept.copy()
+        result[more[:extra]] += 1
+        return result
+
+    return topped(_largest(len(more), lambda extra: good(topped(extra))))
+
+
+def _largest(high: int, good: Callable[[int], bool]) -> int:
+    """Return the largest good number up to ``high``, good ones coming first; else 0."""
+    low = 0
+    while low < high:
+        middle = (low + high + 1) // 2
+        if good(middle):
+            low = middle
+        else:
+            high = middle - 1
+    return low

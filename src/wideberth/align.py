@@ -1,0 +1,242 @@
+"""Where published intervals end: at people's own values, or on a grid that holds none of them.
+
+An end depends on one code alone, so both ends are worked out once for each distinct value; a group
+then only looks them up.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from wideberth.errors import ParameterError
+from wideberth.exact import Floats, Ints, Numbers, fraction, whole
+from wideberth.quasi import Quasi
+from wideberth.transform import Grid
+
+UNITS = {"week": "1w", "month": "1mo", "quarter": "1q", "year": "1y"}
+_MONDAY = -3  # 1969-12-29 in days from 1970-01-01, so that a grid of 7 days is one of weeks
+_MOST_PLACES = 300
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Ends:
+    """The interval ends that each code of a quasi-identifier gives rise to.
+
+    Parameters
+    ----------
+    lows, highs : polars.Series
+        The ends, of the type of the values.
+    low_texts, high_texts : polars.Series
+        The ends as they are written.
+    low_places, high_places : array of float
+        How far the ends are along the domain, from 0 to 1, or a little beyond.
+    """
+
+    lows: pl.Series
+    highs: pl.Series
+    low_texts: pl.Series
+    high_texts: pl.Series
+    low_places: Floats
+    high_places: Floats
+
+
+def ends(quasi: Quasi, grid: Grid | None = None) -> Ends:
+    """Work out both ends for every code that is not missing.
+
+    Parameters
+    ----------
+    quasi : Quasi
+        Numbers or dates.
+    grid : number or str, optional
+        For numbers the step, for dates the number of days, or week, month, quarter or year. By
+        default the values are their own ends.
+
+    Examples
+    --------
+    >>> from wideberth.quasi import read_quasi
+    >>> age = ends(read_quasi(pl.Series("age", [23, 31])), 5)
+    >>> age.low_texts.to_list(), age.high_texts.to_list()
+    (['20', '30'], ['24', '34'])
+    """
+    values = quasi.domain.values
+    assert values is not None  # noqa: S101 - numbers and dates have values
+    if grid is None:
+        texts = written(values)
+        places = quasi.places[: len(values)]
+        return Ends(
+            lows=values,
+            highs=values,
+            low_texts=texts,
+            high_texts=texts,
+            low_places=places,
+            high_places=places,
+        )
+    if values.dtype == pl.Duration:
+        raise ParameterError(
+            f"align: column '{quasi.name}' holds durations, which have no grid",
+            hint="make it a number of days",
+        )
+    if values.dtype.is_temporal():
+        return _calendar(quasi, values, grid)
+    return _numbers(quasi, values, grid)
+
+
+def written(values: pl.Series) -> pl.Series:
+    """Write values as people do: 25 for 25.0, no fractions of whole seconds.
+
+    >>> written(pl.Series([25.0, 0.1])).to_list()
+    ['25', '0.1']
+    """
+    if values.dtype == pl.Duration:
+        return pl.Series(values.name, [str(v) for v in values], dtype=pl.String)
+    texts = values.cast(pl.String)
+    if values.dtype.is_float():
+        return texts.str.strip_suffix(".0")
+    if values.dtype == pl.Datetime:
+        return texts.str.replace(r"\.0+\b", "")
+    return texts
+
+
+def step_of(name: str, grid: Grid, *, integer: bool) -> Fraction:
+    """Read the step of a grid of numbers."""
+    try:
+        step = fraction(grid)
+    except (ValueError, TypeError, ZeroDivisionError):
+        step = Fraction(0)
+    fits = step > 0 and not isinstance(grid, bool) and _places_of(step) is not None
+    if not fits or (integer and step.denominator != 1):
+        kind = "a whole number" if integer else "a decimal number"
+        raise ParameterError(
+            f"align: the step of column '{name}' must be {kind} above 0",
+            hint=f"align = {{ {name} = 5 }}",
+        )
+    return step
+
+
+def _numbers(quasi: Quasi, values: pl.Series, grid: Grid) -> Ends:
+    """Put every number into its cell, from one multiple of the step to the next.
+
+    Whole numbers end just before the next multiple, others at it: both ends are closed.
+    """
+    integer = values.dtype.is_integer()
+    step = step_of(quasi.name, grid, integer=integer)
+    numbers = quasi.domain.numbers
+    assert numbers is not None  # noqa: S101 - asked of numbers only
+    down, up = step.denominator, numbers.per * step.numerator
+    cells = whole(numbers.units, max(numbers.bound, 1) * max(down, up)) * down // up
+    distinct, position = np.unique(cells, return_inverse=True)
+    lows = [int(cell) * step for cell in distinct]
+    highs = [low + step - (1 if integer else 0) for low in lows]
+
+    def of(cell_ends: list[Fraction]) -> tuple[pl.Series, pl.Series, Floats]:
+        places = _places_of(step) or 0
+        texts = pl.Series([_decimal(end, places) for end in cell_ends], dtype=pl.String)
+        typed = _typed(cell_ends, texts, values.dtype)
+        return typed.gather(position), texts.gather(position), _along(cell_ends, numbers)[position]
+
+    low, low_text, low_place = of(lows)
+    high, high_text, high_place = of(highs)
+    return Ends(
+        lows=low,
+        highs=high,
+        low_texts=low_text,
+        high_texts=high_text,
+        low_places=low_place,
+        high_places=high_place,
+    )
+
+
+def _typed(exact: list[Fraction], texts: pl.Series, dtype: pl.DataType) -> pl.Series:
+    """Give ends the type of the values; beyond what it holds, its own end covers as much."""
+    if dtype.is_integer():
+        bounds = pl.select(low=dtype.min(), high=dtype.max()).row(0)  # type: ignore[attr-defined]
+        clipped = [max(bounds[0], min(bounds[1], int(end))) for end in exact]
+        return pl.Series(clipped, dtype=dtype)
+    if dtype.is_decimal():
+        scale = max(dtype.scale, *(_places_of(end) or 0 for end in exact))  # type: ignore[attr-defined]
+        return texts.cast(pl.Decimal(38, scale))
+    return pl.Series([float(end) for end in exact], dtype=dtype)
+
+
+def _along(exact: list[Fraction], numbers: Numbers) -> Floats:
+    """Say how far along the domain the ends are."""
+    first, last = (Fraction(int(numbers.units[i]), numbers.per) for i in (0, -1))
+    span = last - first
+    return np.array([float((end - first) / span) if span else 0.0 for end in exact])
+
+
+def _calendar(quasi: Quasi, values: pl.Series, grid: Grid) -> Ends:
+    """Put every date into its period, from its first day to its last."""
+    days = values.dt.date() if values.dtype == pl.Datetime else values
+    if isinstance(grid, str) and grid in UNITS:
+        first = days.dt.truncate(UNITS[grid])
+        after = first.dt.offset_by(UNITS[grid])
+    else:
+        try:
+            step = int(step_of(quasi.name, grid, integer=True))
+        except ParameterError:
+            raise ParameterError(
+                f"align: column '{quasi.name}' holds dates",
+                hint=f"a number of days, or one of {', '.join(UNITS)}",
+            ) from None
+        numbers = days.to_physical().cast(pl.Int64)
+        start = (numbers - _MONDAY) // step * step + _MONDAY
+        first = start.cast(pl.Int32).cast(pl.Date)
+        after = (start + step).cast(pl.Int32).cast(pl.Date)
+    last = after.dt.offset_by("-1d")
+    lows, highs = first, last
+    if isinstance(values.dtype, pl.Datetime):
+        unit, zone = values.dtype.time_unit, values.dtype.time_zone
+        moments = [day.cast(pl.Datetime(unit)) for day in (first, after)]
+        lows, highs = moments[0], (moments[1].to_physical() - 1).cast(pl.Datetime(unit))
+        if zone is not None:
+            lows, highs = (
+                end.dt.replace_time_zone(zone, ambiguous="earliest", non_existent="null")
+                for end in (lows, highs)
+            )
+    exact = quasi.domain.numbers
+    assert exact is not None  # noqa: S101 - dates are numbers of days
+    floats = exact.floats()
+    span = float(floats[-1] - floats[0])
+
+    def along(ends_in_days: Ints) -> Floats:
+        return (ends_in_days - floats[0]) / span if span else np.zeros(len(floats))
+
+    whole_days = values.dtype == pl.Date
+    return Ends(
+        lows=lows,
+        highs=highs,
+        low_texts=written(first),
+        high_texts=written(last),
+        low_places=along(_days(first)),
+        high_places=along(_days(last if whole_days else after)),
+    )
+
+
+def _days(dates: pl.Series) -> Any:
+    return dates.to_physical().cast(pl.Int64).to_numpy()
+
+
+def _places_of(number: Fraction) -> int | None:
+    """Count the decimal places a number needs; None if no decimal is exact."""
+    rest, twos, fives = number.denominator, 0, 0
+    while rest % 2 == 0:
+        rest, twos = rest // 2, twos + 1
+    while rest % 5 == 0:
+        rest, fives = rest // 5, fives + 1
+    places = max(twos, fives)
+    return places if rest == 1 and places <= _MOST_PLACES else None
+
+
+def _decimal(number: Fraction, places: int) -> str:
+    """Write a number exactly, without trailing zeros."""
+    units = int(number * 10**places)
+    digits = f"{abs(units):0{places + 1}}"
+    text = digits if not places else f"{digits[:-places]}.{digits[-places:]}".rstrip("0")
+    text = text.rstrip(".")
+    return f"-{text}" if units < 0 else text

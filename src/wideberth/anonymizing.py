@@ -1,0 +1,364 @@
+"""anonymize: from a table about people to a release that keeps its principles."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+
+from wideberth import tables
+from wideberth.advice import refusal
+from wideberth.algorithms import Demand, split
+from wideberth.algorithms.splitting import Progress
+from wideberth.algorithms.suppression import suppress
+from wideberth.encode import Domain
+from wideberth.errors import ParameterError, PolicyError, PrivacyWarning
+from wideberth.exact import Ints
+from wideberth.groups import Partition
+from wideberth.policy import GROUP, Policy
+from wideberth.principles import Principle
+from wideberth.quasi import Quasi, read_quasi
+from wideberth.recode import Recoded, Style, recode, styles
+from wideberth.release import Release, describe
+from wideberth.request import Request
+from wideberth.subject import Subject
+from wideberth.transform import Grid
+from wideberth.verifying import verify
+
+_MATCHING = (
+    "dealing by matching reads quasi-identifiers and sensitive values together, so an adversary "
+    "who knows the algorithm learns more than from dealing by rank"
+)
+_FIXED = "the seed is fixed, for tests only: anyone who knows it can undo the shuffling"
+
+
+def anonymize(
+    table: object,
+    *,
+    quasi: str | Sequence[str] | None = None,
+    sensitive: str | Sequence[str] | None = None,
+    identifier: str | Sequence[str] | None = None,
+    insensitive: str | Sequence[str] | None = None,
+    principles: str | Principle | Sequence[str | Principle] | None = None,
+    hierarchies: Mapping[str, Any] | None = None,
+    types: Mapping[str, str] | None = None,
+    policy: Policy | str | Path | None = None,
+    algorithm: str | None = None,
+    cuts: str | None = None,
+    dealing: str | None = None,
+    suppression_limit: float | None = None,
+    recoding: str | Mapping[str, str] | None = None,
+    align: str | Mapping[str, Grid] | None = None,
+    weights: Mapping[str, float] | None = None,
+    group: str | bool | None = None,
+    seed: int | None = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Release:
+    """Make a release of a table: group its rows, generalise, verify.
+
+    Identifiers are dropped, quasi-identifiers generalised, sensitive and insensitive columns
+    published as they are; rows and groups come in a random order. What is returned has been
+    verified from its own published values; what cannot be verified is not returned.
+
+    Parameters
+    ----------
+    table : dataframe or path
+        A pandas, polars or pyarrow table, or a CSV, Parquet or Arrow file.
+    quasi, sensitive, identifier, insensitive : str or sequence of str
+        The columns of each role. Every column must have one.
+    principles : Principle, str, or sequence of them
+        What the release must satisfy, as objects or as on the command line. At most one of them
+        may be non-monotone.
+    hierarchies : mapping, optional
+        By column: a `Hierarchy`, a file, or a rule as in a policy. Quasi-identifiers are
+        generalised by it; a sensitive attribute's is its semantic tree.
+    types : mapping, optional
+        Types of columns, where guessing would be wrong.
+    policy : Policy or path, optional
+        Where everything that is not given here comes from.
+    algorithm, cuts, dealing, suppression_limit, recoding, align, weights : optional
+        How the release is made; see `wideberth.transform.Transform`.
+    group : str or bool, optional
+        The name of a column of group ids. By default there is one, named "group", exactly when a
+        non-monotone principle is in force: its groups cannot be told from their published values.
+    seed : int, optional
+        For tests only. By default the randomness is secret and comes from the operating system.
+    threads : int, optional
+        How many threads to use; by default as many as there are cores.
+    progress : callable, optional
+        Told the phase, how many rows are settled, and how many there are.
+
+    Returns
+    -------
+    Release
+
+    Examples
+    --------
+    >>> table = pl.DataFrame({"age": [21, 34, 25, 38], "pay": [10, 90, 50, 30]})
+    >>> release = anonymize(table, quasi="age", sensitive="pay", principles="distinct-l:l=4")
+    >>> release.table["age"].to_list()
+    ['21..38', '21..38', '21..38', '21..38']
+    >>> release.check().satisfied
+    True
+    """
+    clock = _Clock(progress)
+    with clock("reading"):
+        request = Request.of(
+            table,
+            roles={
+                "quasi": quasi,
+                "sensitive": sensitive,
+                "identifier": identifier,
+                "insensitive": insensitive,
+            },
+            principles=principles,
+            hierarchies=hierarchies,
+            types=types,
+            policy=policy,
+            transform={
+                "algorithm": algorithm,
+                "cuts": cuts,
+                "dealing": dealing,
+                "suppression_limit": suppression_limit,
+                "recoding": recoding,
+                "align": align,
+                "weights": weights,
+            },
+            group=group,
+        )
+    cautions = _cautions(request, seed)
+    rng = np.random.default_rng(seed)
+    with clock("encoding", request.frame.height):
+        try:
+            task = _prepare(request, rng)
+        except ParameterError as error:
+            if principles or policy is None:
+                raise
+            raise PolicyError(error.what, hint=error.hint) from None  # the policy's mistake
+    with clock("splitting"):  # tells its own progress
+        outcome = split(
+            task.quasis,
+            task.demands,
+            rng=rng,
+            cuts=request.transform.cuts,
+            dealing=request.transform.dealing,
+            threads=threads,
+            progress=progress,
+        )
+    partition = outcome.partition
+    with clock("recoding", len(task.rows)):
+        order = rng.permutation(len(task.rows))
+        recoded = recode(task.quasis, partition, task.styles, order)
+        ids = _ids(task, partition, order, rng)
+        published = _publish(request, task, recoded, ids, order)
+    question = {
+        "quasi": [name for q in task.quasis for name in task.styles[q.name].columns(q)],
+        "principles": list(request.principles),
+        "group": task.group,
+        **request.guarded,
+    }
+    with clock("verifying", len(task.rows)):
+        verified = verify(
+            published,
+            task.frame,
+            order,
+            quasis=task.quasis,
+            styles=task.styles,
+            untouched=[*request.roles["sensitive"], *request.roles["insensitive"]],
+            question=question,
+        )
+    manifest = describe(
+        request,
+        outcome=outcome,
+        recoded=recoded,
+        verified=verified,
+        warnings=cautions,
+        seed=seed,
+        group=task.group,
+        seconds=clock.seconds,
+    )
+    return Release(published, manifest, question)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Task:
+    """The rows that will be published, made ready for the algorithm."""
+
+    rows: Ints
+    frame: pl.DataFrame
+    quasis: Sequence[Quasi]
+    demands: Sequence[Demand]
+    styles: Mapping[str, Style]
+    group: str | None
+
+
+def _cautions(request: Request, seed: int | None) -> list[str]:
+    if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int) or seed < 0):
+        raise ParameterError("the seed must be a whole number from 0", hint="leave it out")
+    cautions = [] if seed is None else [_FIXED]
+    if request.transform.dealing == "matching":
+        warnings.warn(_MATCHING, PrivacyWarning, stacklevel=3)
+        cautions.append(_MATCHING)
+    return cautions
+
+
+def _prepare(request: Request, rng: np.random.Generator) -> _Task:
+    """Encode the table, and leave out rows if it cannot be published otherwise."""
+    rows = np.arange(request.frame.height)
+    demands = _demands(request, request.frame)
+    group = _group_column(request, demands)
+    hopeless = [demand for demand in demands if not _feasible(demand, len(rows))]
+    if hopeless:
+        limit = request.transform.suppression_limit
+        if not limit:
+            raise refusal(hopeless[0].principle, hopeless[0].column, len(rows))
+        rows = np.setdiff1d(rows, suppress(demands, len(rows), limit, rng))
+        demands = _demands(request, request.frame[rows])
+        for demand in demands:
+            if not len(rows) or not _feasible(demand, len(rows)):
+                raise refusal(demand.principle, demand.column, len(rows))
+    frame = request.frame[rows] if hopeless else request.frame
+    quasis = [
+        read_quasi(
+            frame[name],
+            kind=request.kind(name),
+            hierarchy=request.hierarchies.get(name),
+            weight=float(request.transform.weights.get(name, 1.0)),
+        )
+        for name in request.roles["quasi"]
+    ]
+    how = styles(quasis, request.transform.recoding, request.transform.align)
+    _check_names(request, quasis, how, group)
+    return _Task(rows=rows, frame=frame, quasis=quasis, demands=demands, styles=how, group=group)
+
+
+def _demands(request: Request, frame: pl.DataFrame) -> list[Demand]:
+    """Bind every principle to the attribute that it guards."""
+    subject = Subject(frame, quasi=request.roles["quasi"], group=None, **request.guarded)
+    demands = []
+    for principle in request.principles:
+        if principle.needs == "population":
+            raise ParameterError(
+                f"{principle.name} cannot be made, only checked: the population would have to be "
+                "generalised like the table",
+                hint="leave it out, and check the release against a population generalised alike",
+            )
+        on = subject.attribute(principle)
+        column = subject.column(on, principle) if on else None
+        domain = (
+            column.domain if column else Domain(name="rows", histogram=np.array([frame.height]))
+        )
+        demands.append(Demand(principle, principle.bind(domain), column))
+    intricate = [demand.principle for demand in demands if not demand.rule.monotone]
+    if len(intricate) > 1:
+        raise ParameterError(
+            f"{intricate[0]} and {intricate[1]} are both non-monotone, and no algorithm makes "
+            "groups for two such principles",
+            hint="keep one of them; delta-l with its default variant is monotone",
+        )
+    return demands
+
+
+def _group_column(request: Request, demands: Sequence[Demand]) -> str | None:
+    """Decide whether group ids are published, and under which name."""
+    intricate = next((d.principle for d in demands if not d.rule.monotone), None)
+    if request.group is False:
+        if intricate is not None:
+            raise ParameterError(
+                f"{intricate.name} is non-monotone: without group ids, groups with equal published "
+                "values would be taken together, and might not satisfy it",
+                hint="publish group ids, or use delta-l, which is monotone",
+            )
+        return None
+    if request.group is None:
+        return None if intricate is None else GROUP
+    return str(request.group)
+
+
+def _check_names(
+    request: Request, quasis: Sequence[Quasi], how: Mapping[str, Style], group: str | None
+) -> None:
+    """Refuse new columns with the names of others."""
+    taken = set(request.frame.columns)
+    fresh = [name for q in quasis for name in how[q.name].columns(q) if name != q.name]
+    if group is not None:
+        fresh.append(group)
+    for name in fresh:
+        if name in taken:
+            raise ParameterError(
+                f"the release needs a column '{name}', but the table has one of that name",
+                hint='group="another name"' if name == group else f"rename the table's '{name}'",
+            )
+        taken.add(name)
+
+
+def _feasible(demand: Demand, rows: int) -> bool:
+    """Tell whether the whole table can be partitioned into groups that satisfy a principle."""
+    whole = Partition(np.zeros(rows, dtype=np.int32), 1)
+    groups = whole.sizes() if demand.column is None else whole.histograms(demand.column)
+    return bool(demand.rule.feasible(groups)[0])
+
+
+def _ids(task: _Task, partition: Partition, order: Ints, rng: np.random.Generator) -> Any:
+    """Number the groups in random order: the order of their making tells something about them."""
+    if task.group is None:
+        return None
+    names = rng.permutation(partition.count) + 1
+    return pl.Series(task.group, names[partition.labels[order]], dtype=pl.Int64)
+
+
+def _publish(
+    request: Request, task: _Task, recoded: Recoded, ids: pl.Series | None, order: Ints
+) -> Any:
+    """Put the release together, in the kind of table that came in and in its order of columns.
+
+    Columns that are published as they are never leave that kind, so their types stay as well.
+    """
+    new = {series.name: series for columns in recoded.columns.values() for series in columns}
+    kept, names = [], []
+    for column in request.frame.columns:
+        if column in recoded.columns:
+            names += [series.name for series in recoded.columns[column]]
+        elif column not in request.roles["identifier"]:
+            names.append(column)
+            kept.append(column)
+    if ids is not None:
+        new[ids.name] = ids
+        names.append(ids.name)
+    _, back = tables.adopt(request.native)
+    fresh = back(pl.DataFrame(list(new.values())))
+    if isinstance(fresh, pl.DataFrame):  # whose select would take a name for a pattern
+        rows = task.rows[order]
+        return pl.DataFrame([new[n] if n in new else request.frame[n].gather(rows) for n in names])
+    parts = [nw.from_native(fresh, eager_only=True)]
+    if kept:
+        native = nw.from_native(request.native, eager_only=True)
+        parts.append(nw.maybe_reset_index(native.select(kept)[task.rows[order]]))
+    return nw.concat(parts, how="horizontal").select(names).to_native()
+
+
+@dataclass
+class _Clock:
+    """Takes the time of each phase, and tells that it begins and ends."""
+
+    progress: Progress | None
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def __call__(self, phase: str, rows: int = 0) -> Iterator[None]:
+        if self.progress is not None and rows:
+            self.progress(phase, 0, rows)
+        start = time.perf_counter()
+        yield
+        self.seconds[phase] = round(time.perf_counter() - start, 3)
+        if self.progress is not None and rows:
+            self.progress(phase, rows, rows)

@@ -1,0 +1,256 @@
+"""wideberth advise."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from math import isinf
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from wideberth.cli.options import (
+    SETTINGS,
+    assignments,
+    console,
+    echo_json,
+    format_option,
+    read_options,
+    speaks_unicode,
+    table_options,
+)
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+    from wideberth.advice import Advice, Limit
+    from wideberth.advice.advising import Number
+
+NOT_POSSIBLE = 3
+#: The m whose bounds are drawn, as far as they are possible.
+_DRAWN = (2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 30, 50, 100, 1000)
+_WIDTH = 50  # of the longest bar
+
+
+@click.command(context_settings=SETTINGS)
+@click.argument("table", metavar="TABLE")
+@click.option("--sensitive", metavar="COLUMN", help="The sensitive attribute.")
+@click.option("--epsilon", metavar="E", help="How near is too near; 10% for a share of the value.")
+@click.option("--m", type=click.IntRange(1), metavar="M", help="Nobody's value surer than 1/M.")
+@click.option("--relative", is_flag=True, help="Epsilon is a share of the value (0.1, or 10%).")
+@click.option("--e1", metavar="E", help="Reach below a value, together with --e2.")
+@click.option("--e2", metavar="E", help="Reach above a value, together with --e1.")
+@click.option("-p", "--policy", metavar="FILE", help="Roles, types, hierarchies: a policy.toml.")
+@click.option(
+    "--hierarchy",
+    "hierarchies",
+    multiple=True,
+    metavar="COLUMN=FILE",
+    help="Semantic tree of the sensitive attribute, for l-e.",
+)
+@click.option(
+    "--type", "types", multiple=True, metavar="COLUMN=TYPE", help="Type of the attribute."
+)
+@table_options
+@format_option()
+def advise(
+    table: str,
+    sensitive: str | None,
+    epsilon: str | None,
+    m: int | None,
+    relative: bool,
+    e1: str | None,
+    e2: str | None,
+    policy: str | None,
+    hierarchies: tuple[str, ...],
+    types: tuple[str, ...],
+    delimiter: str | None,
+    encoding: str | None,
+    missing: str | None,
+    form: str,
+) -> int:
+    """Tell which parameters are possible for a sensitive attribute of TABLE.
+
+    For numbers and dates (epsilon in days): the largest m for an epsilon, the epsilon that an m
+    must stay below, and the trade-off between them. For any attribute: how far the other
+    principles can go. All of it is exact.
+
+    \b
+    wideberth advise people.csv --sensitive salary
+    wideberth advise people.csv --sensitive salary --epsilon 4500
+    wideberth advise people.csv --sensitive salary --epsilon 10% --m 5
+    wideberth advise people.csv -p policy.toml --m 5 --format json
+
+    Exit code 3 if both an epsilon and m are given and are not possible together, else 0.
+    """
+    trees, kinds = assignments(hierarchies, "--hierarchy"), assignments(types, "--type")
+    with console(stderr=True).status("reading and sorting …"):
+        from wideberth import tables
+        from wideberth.advice import advise as run
+        from wideberth.policy import Policy
+        from wideberth.principles import EpsilonMAnonymity
+
+        plan = None if policy is None else Policy.load(policy)
+        options = read_options(delimiter, encoding, missing, plan.options if plan else None)
+        if plan is not None:
+            plan = replace(plan, options=options)
+        known = EpsilonMAnonymity.parameters()
+        asked: dict[str, Any] = {
+            key: None if text is None else known[key].parse(text)
+            for key, text in (("epsilon", epsilon), ("e1", e1), ("e2", e2))
+        }
+        asked["relative"] = relative
+        reach = None
+        if any(asked[key] is not None for key in ("epsilon", "e1", "e2")):
+            reach = EpsilonMAnonymity(**asked, m=m or 1)  # reads 10 %, refuses what makes no sense
+            relative = asked["relative"] = reach.relative
+            asked["epsilon"] = reach.epsilon
+        advice = run(
+            tables.read(table, options), sensitive, types=kinds, hierarchies=trees, policy=plan
+        )
+        possible = True if reach is None or m is None else advice.achievable(**asked, m=m)
+        if form == "json":
+            echo_json(advice.to_dict(**asked, m=m))
+        else:
+            out = console()
+            parts = [*_answers(advice, asked, m, possible, out), _others(advice)]
+            if advice.numeric:
+                parts += _drawing(advice, relative, m, speaks_unicode(out))
+    if form == "text":
+        for part in parts:
+            out.print(part)
+    return 0 if possible else NOT_POSSIBLE
+
+
+def _answers(
+    advice: Advice, asked: dict[str, Any], m: int | None, possible: bool, out: Console
+) -> list[RenderableType]:
+    """Return the answers to what was asked, in a line each."""
+    from rich.text import Text
+
+    from wideberth.principles import EpsilonMAnonymity
+
+    yes, no = ("✓ ", "✗ ") if speaks_unicode(out) else ("ok ", "FAIL ")
+    relative = asked["relative"]
+    lines: list[RenderableType] = [Text(f"{advice.sensitive}: {advice.rows:,} rows")]
+    given = ", ".join(
+        f"{key}={_epsilon(asked[key], relative)}"
+        for key in ("epsilon", "e1", "e2")
+        if asked[key] is not None
+    )
+    if not given and m is None and not advice.numeric:
+        lines.append(Text("no numbers or dates, so epsilon-m does not apply"))
+    elif given and m is not None:
+        if possible:
+            lines.append(Text(f"{yes}possible: {given}, m={m}", style="green bold"))
+        else:
+            error = advice.refusal(EpsilonMAnonymity(**asked, m=m))
+            lines.append(Text(f"{no}not possible: {given}, m={m}", style="red bold"))
+            lines += [Text(f"  {error.what}"), Text(f"  try: {error.hint}")]
+    if given:
+        lines.append(Text(f"with {given}: m up to {advice.max_m(**asked):,}"))
+    if m is not None:
+        bound = advice.max_epsilon(m, relative=relative)
+        lines.append(Text(f"with m={m}: {_bound(bound, relative)}"))
+    if not given and m is None and advice.numeric:
+        steps = advice.curve(relative=relative)
+        epsilon, most = steps[-1]
+        lines.append(Text(f"largest m of all: {most:,}, with {_bound(epsilon, relative)}"))
+    return lines
+
+
+def _others(advice: Advice) -> RenderableType:
+    """Return a table of how far the other principles can go."""
+    from rich.table import Table
+
+    made = Table(box=None, pad_edge=False, header_style="bold")
+    made.title, made.title_justify, made.title_style = "\nother principles", "left", "bold"
+    for heading in ("principle", "given", "possible"):
+        made.add_column(heading)
+    for name, key, others, limit in advice.other():
+        given = ", ".join(f"{k}={v}" for k, v in others.items())
+        made.add_row(name, given or "-", _limit(name, key, limit))
+    return made
+
+
+def _limit(name: str, key: str, limit: Limit | None) -> str:
+    from wideberth.principles import lookup
+
+    if limit is None:
+        return f"no {key}"
+    higher = lookup(name).parameters()[key].stronger == "higher"
+    if limit.value is None:
+        return f"any {key}"
+    value = _number(limit.value, up=not higher)
+    if limit.exclusive:
+        return f"{key} {'below' if higher else 'above'} {value}"
+    return f"{key} {'up to' if higher else 'from'} {value}"
+
+
+def _drawing(
+    advice: Advice, relative: bool, wanted: int | None, unicode: bool
+) -> list[RenderableType]:
+    """Return bars: for each m, how far epsilon can go."""
+    from rich.text import Text
+
+    drawn = sorted({*_DRAWN, *([] if wanted is None else [wanted])})
+    bounds = {m: advice.max_epsilon(m, relative=relative) for m in drawn}
+    shown = [m for m in drawn if bounds[m] > 0][:12]
+    if not shown:
+        return []
+    finite = [float(bounds[m]) for m in shown if not isinf(bounds[m])]
+    end = max(finite, default=1.0)
+    margin = max(len(f"{shown[-1]:,}"), 3) + 1
+    lines = ["", "how far epsilon can go for each m (the end of a bar is just out of reach)"]
+    lines.append("m".rjust(margin - 1))
+    for m in shown:
+        bar, label = _bar(bounds[m], end, unicode), "any"
+        if not isinf(bounds[m]):
+            label = _epsilon(bounds[m], relative)
+        lines.append(f"{m:,}".rjust(margin - 1) + f" {'│' if unicode else '|'}{bar} {label}")
+    ticks = [_tick(end * share, relative) for share in (0, 0.5, 1)]
+    half = _WIDTH // 2
+    rule = ("└" + ("─" * (half - 1) + "┴") * 2) if unicode else "+" + ("-" * (half - 1) + "+") * 2
+    lines.append(" " * margin + rule)
+    axis = ticks[0].ljust(half - len(ticks[1]) // 2) + ticks[1]
+    axis = axis.ljust(_WIDTH - len(ticks[2]) // 2) + ticks[2]
+    lines.append(" " * margin + axis + "  epsilon")
+    return [Text(line, no_wrap=True, overflow="crop") for line in lines]
+
+
+def _bar(bound: Number, end: float, unicode: bool) -> str:
+    share = 1.0 if isinf(bound) else float(bound) / end
+    if not unicode:
+        return "#" * max(1, round(share * _WIDTH))
+    eighths = max(1, round(share * _WIDTH * 8))
+    return "█" * (eighths // 8) + ["", *"▏▎▍▌▋▊▉"][eighths % 8]
+
+
+def _bound(bound: Number, relative: bool) -> str:
+    if isinf(bound):
+        return "any epsilon" + (" up to 100%" if relative else "")
+    return f"epsilon below {_epsilon(bound, relative)}" if bound > 0 else "no epsilon is possible"
+
+
+def _epsilon(value: Number, relative: bool) -> str:
+    if relative:
+        return _number(_exact(value) * 100) + "%"
+    return _number(_exact(value))
+
+
+def _tick(value: float, relative: bool) -> str:
+    return f"{value * 100:.3g}%" if relative else f"{value:,.6g}"
+
+
+def _exact(value: Any) -> Fraction:
+    from wideberth.exact import fraction
+
+    return fraction(value)
+
+
+def _number(value: Fraction, *, up: bool = False) -> str:
+    """Write a number with few digits, rounded to the side on which it stays true."""
+    from wideberth.advice.limits import rounded
+
+    shown = rounded(value, up=up)
+    return f"{int(shown):,}" if shown.denominator == 1 else f"{float(shown):,.10g}"

@@ -1,0 +1,346 @@
+"""Whether a set of rows satisfies, or can be dealt into groups that satisfy, all demands.
+
+Rows are given by their ranks in the order of the first sensitive attribute, ascending. A demand
+sees its attribute's histogram only: values ascending, with counts. The one exception is the crowd
+of the first attribute, the test that is made most often: no more than t rows lie in a window if
+the row t places on is always beyond the window, a plain comparison of two arrays.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit, types
+
+from wideberth.exact import Ints
+from wideberth.kernels import kinds
+from wideberth.kernels.sorting import INNER, POINTED, sort
+
+#: Columns of Judge.tests.
+KIND, ATTRIBUTE, WIDTH, OFFSET, NUMBERS, COLUMNS = 0, 1, 2, 3, 4, 14
+#: Lines of a desk.
+CODE, VALUE, COUNT, TALLY = 0, 1, 2, 3
+
+#: Relatively: far above the rounding error of sums of logarithms.
+TOO_CLOSE = 1e-9
+#: Sizes up to which a tie of entropies is decided in integers; beyond, it counts as too low.
+_FACTORED = 4096
+
+
+class Judge(NamedTuple):
+    """All demands on a group.
+
+    Parameters
+    ----------
+    unit : int
+        The fewest rows a group may have.
+    p, q : int
+        At most p/q of the rows may lie in one window of the first attribute; q = 0: no such demand.
+    dealt : int
+        Whether that is about groups to be dealt, not about the rows as they are.
+    alone : int
+        Whether the windows of dealt groups may hold one row only.
+    width : int
+        How many values the first attribute has.
+    tests : array of int
+        A line for each further demand: kind, attribute, its width, offset in `tables`, numbers.
+    tables : array of int
+        What the tests look up; at first, for dealt groups, the first and the last similar value of
+        each value of the first attribute.
+    """
+
+    unit: int
+    p: int
+    q: int
+    dealt: int
+    alone: int
+    width: int
+    tests: Ints
+    tables: Ints
+
+
+def desk(rows: int, judge: Judge) -> Ints:
+    """Make room for judging up to so many rows."""
+    if not (len(judge.tests) or judge.dealt):
+        return np.zeros((4, 1), np.int64)
+    nodes = max((int(t[NUMBERS + 4]) for t in judge.tests if t[KIND] == kinds.TREE), default=1)
+    return np.zeros(
+        (4, max(rows, judge.width, int(judge.tests[:, WIDTH].max(initial=1)), nodes)), np.int64
+    )
+
+
+@njit(**INNER)
+def spaced(rows, s, e, t):
+    """Tell whether no window holds more than t rows: whoever is t places on is beyond it."""
+    if t < 1:
+        return False
+    i = s
+    end = e - t
+    while i < end:  # in pieces, to stop early
+        j = min(i + 512, end)
+        there = rows[0, i + t : j + t]
+        here = rows[1, i:j]
+        bad = np.uint32(0)
+        for q in range(there.size):
+            bad |= np.uint32(there[q] <= here[q])
+        if bad:
+            return False
+        i = j
+    return True
+
+
+@njit(**INNER)
+def _hold(rows, s, e, g, whole, sensitive, judge, desk):
+    """Tell whether each of g hands passes all tests; the whole passes with a single hand."""
+    ranks = rows[0, s:e]
+    apart = whole or spaced(rows, s, e, g)
+    code, value, count, tally = desk[CODE], desk[VALUE], desk[COUNT], desk[TALLY]
+    for hand in range(g):
+        n = (ranks.size - hand + g - 1) // g
+        if not apart:  # is someone crowded?
+            for i in range(n):
+                code[i] = sensitive[0, ranks[hand + i * g]]
+            allowed = 1 if judge.alone else n * judge.p // judge.q
+            low = high = 0
+            for i in range(n):
+                while code[low] < judge.tables[code[i]]:
+                    low += 1
+                while high < n and code[high] <= judge.tables[judge.width + code[i]]:
+                    high += 1
+                if high - low > allowed:
+                    return False
+        attribute = np.int64(-1)
+        entries = np.int64(0)
+        for t in range(judge.tests.shape[0]):
+            test = judge.tests[t]
+            if test[ATTRIBUTE] != attribute:  # the attribute's histogram
+                attribute = test[ATTRIBUTE]
+                entries = np.int64(0)
+                if 4 * n >= test[WIDTH]:
+                    for i in range(n):
+                        tally[sensitive[attribute, ranks[hand + i * g]]] += 1
+                    for v in range(test[WIDTH]):
+                        if tally[v]:
+                            value[entries] = v
+                            count[entries] = tally[v]
+                            tally[v] = 0
+                            entries += 1
+                else:
+                    for i in range(n):
+                        code[i] = sensitive[attribute, ranks[hand + i * g]]
+                    sort(code, n)
+                    for i in range(n):
+                        if i == 0 or code[i] != code[i - 1]:
+                            value[entries] = code[i]
+                            count[entries] = 0
+                            entries += 1
+                        count[entries - 1] += 1
+            if not _passes(test, judge.tables, n, entries, value, count, tally):
+                return False
+    return True
+
+
+@njit(**INNER)
+def _share(test, total):
+    """Return floor(total * p / q) without overflow."""
+    p, q = test[NUMBERS], test[NUMBERS + 1]
+    return p * (total // q) + p * (total % q) // q
+
+
+@njit(**INNER)
+def _passes(test, tables, n, entries, value, count, tally):
+    """Put one histogram to one test. The numbers' meanings stand in `kinds`."""
+    kind = test[KIND]
+    at = test[OFFSET]
+    p, q = test[NUMBERS], test[NUMBERS + 1]
+    third = test[NUMBERS + 2]
+    if kind == kinds.DISTINCT:
+        return entries >= p
+    if kind == kinds.CROWD:  # the most rows between a value and the last one in its reach
+        inside = end = 0
+        for i in range(entries):
+            while end < entries and value[end] <= tables[at + value[i]]:
+                inside += count[end]
+                end += 1
+            if inside > n * p // q:
+                return False
+            inside -= count[i]
+        return True
+    if kind == kinds.ENTROPY:
+        return _diverse(p, q, n, entries, count)
+    if kind == kinds.RECURSIVE:
+        return _recursive(test, tables, n, entries, value, count)
+    moved = np.int64(0)
+    if kind == kinds.EQUAL:
+        for e in range(entries):
+            moved += max(count[e] * third - n * tables[at + value[e]], 0)
+        return moved <= _share(test, n * third)
+    if kind == kinds.ORDERED:  # over the ranks, the differences of the running histograms
+        own = e = 0
+        steps = test[NUMBERS + 3]
+        for v in range(steps):
+            if e < entries and value[e] == v:
+                own += count[e]
+                e += 1
+            moved += abs(own * third - n * tables[at + v])
+        return moved <= _share(test, n * third * max(steps, 1))
+    if kind == kinds.TREE:  # over the edges, what crosses them
+        scale, nodes, edge, missing, lacking, width, length = (
+            test[NUMBERS + 3],
+            test[NUMBERS + 4],
+            test[NUMBERS + 5],
+            test[NUMBERS + 6],
+            test[NUMBERS + 7],
+            test[NUMBERS + 8],
+            test[NUMBERS + 9],
+        )
+        held = np.int64(0)
+        for e in range(entries):
+            if value[e] == missing:
+                held = count[e]
+            for i in range(tables[at + value[e]], tables[at + value[e] + 1]):
+                tally[tables[at + width + 1 + i]] += count[e]
+        for v in range(nodes):
+            moved += abs(tally[v] * third - n * tables[at + width + 1 + length + v])
+            tally[v] = 0
+        return moved + edge * abs(held * third - n * lacking) <= _share(test, n * third * scale)
+    known = entries  # the missing value, if any, is the last
+    if known and value[known - 1] == third:
+        known -= 1
+    if kind == kinds.RANGE:
+        span = tables[at + value[known - 1]] - tables[at + value[0]] if known else 0
+        return entries >= p and span >= q
+    return _varied(p, q, tables, at, known, value, count)
+
+
+@njit(**INNER)
+def _diverse(p, q, n, entries, count):
+    """exp(entropy) >= p / q."""
+    total = 0.0
+    largest = np.int64(0)
+    for e in range(entries):
+        total += count[e] * np.log(count[e])
+        largest = max(largest, count[e])
+    if largest * entries == n:
+        return entries * q >= p
+    above = np.log(n) - total / n - np.log(p / q)
+    if abs(above) > TOO_CLOSE:
+        return above > 0
+    if p > _FACTORED or n * q > _FACTORED:
+        return False
+    # A tie if every prime divides (product of c^c) * p^n as often as it divides (n * q)^n.
+    powers = np.zeros(_FACTORED + 1, np.int64)
+    for e in range(entries + 2):
+        x, times = n * q, -n
+        if e < entries:
+            x = times = count[e]
+        elif e == entries:
+            x, times = p, n
+        prime = 2
+        while x > 1:
+            if x % prime == 0:
+                powers[prime] += times
+                x //= prime
+            else:
+                prime += 1
+    unlike = 0
+    for prime in range(_FACTORED + 1):
+        unlike += powers[prime] != 0
+    return unlike == 0
+
+
+@njit(**INNER)
+def _recursive(test, tables, n, entries, value, count):
+    """r_s < c * tail; and every required value has its share."""
+    at = test[OFFSET]
+    width = test[WIDTH]
+    for i in range(test[NUMBERS + 5]):
+        held = np.int64(0)
+        for e in range(entries):
+            if value[e] == tables[at + width + i]:
+                held = count[e]
+        if held * test[NUMBERS + 4] < test[NUMBERS + 3] * n:
+            return False
+    if test[NUMBERS + 2] == 1:
+        return True
+    s = -1
+    for e in range(entries):
+        if not tables[at + value[e]] and (s < 0 or count[e] > count[s]):
+            s = e
+    if s < 0:
+        return True
+    # The top l - 2 counts among the others: count down from the largest.
+    tail = n - count[s]
+    left = test[NUMBERS + 2] - 2
+    below = n + 1
+    while left > 0 and below > 1:
+        top = np.int64(0)
+        times = np.int64(0)
+        for e in range(entries):
+            if e != s and count[e] < below:
+                if count[e] > top:
+                    top = count[e]
+                    times = np.int64(1)
+                elif count[e] == top:
+                    times += 1
+        tail -= top * min(times, left)
+        left -= times
+        below = top
+    return count[s] * test[NUMBERS + 1] < test[NUMBERS] * tail
+
+
+@njit(**INNER)
+def _varied(p, q, offset, at, known, value, count):
+    """The variance of the known values is at least p / q, in units squared."""
+    if p == 0 or known == 0:
+        return p == 0
+    n = np.int64(0)
+    for e in range(known):
+        n += count[e]
+    base = offset[at + value[0]]
+    span = max(offset[at + value[known - 1]] - base, 1)
+    if n * n < 2**62 // span // span // q and n < 2**62 // p // n:
+        total = squares = np.int64(0)
+        for e in range(known):
+            x = offset[at + value[e]] - base
+            total += count[e] * x
+            squares += count[e] * x * x
+        return (n * squares - total * total) * q >= p * n * n
+    mean = spread = 0.0
+    for e in range(known):
+        mean += count[e] * float(offset[at + value[e]] - base) / n
+    for e in range(known):
+        spread += count[e] * (float(offset[at + value[e]] - base) - mean) ** 2 / n
+    return spread * q > p * (1 + TOO_CLOSE)  # what is too close to tell counts as too low
+
+
+JUDGE = types.NamedTuple((types.int64,) * 6 + (types.int64[:, ::1], types.int64[::1]), Judge)
+ROWS = types.uint32[:, ::1]
+SENSITIVE = types.int32[:, ::1]
+DESK = types.int64[:, ::1]
+HANDS = types.int64(ROWS, types.int64, types.int64, SENSITIVE, JUDGE, DESK)
+
+
+@njit(HANDS, **POINTED)
+def hands(rows, s, e, sensitive, judge, desk):
+    """Return how many groups the rows are to be dealt to, 0 if they cannot satisfy the demands.
+
+    Columns s to e of `rows` hold the rows' ranks, ascending, and below them the last rank in each
+    one's window.
+    """
+    n = e - s
+    if n < judge.unit or (judge.q and not spaced(rows, s, e, n * judge.p // judge.q)):
+        return 0
+    many = judge.tests.shape[0]
+    one = np.int64(1)  # a literal would be a type of its own, and compiled apart
+    if not judge.dealt:
+        return 1 if many == 0 or _hold(rows, s, e, one, one, sensitive, judge, desk) else 0
+    g = n // judge.unit
+    if many == 0 and spaced(rows, s, e, g):
+        return g
+    if many and not _hold(rows, s, e, one, one, sensitive, judge, desk):
+        return 0
+    while g and not _hold(rows, s, e, g, one - 1, sensitive, judge, desk):
+        g //= 2
+    return g

@@ -1,0 +1,51 @@
+"""How a rule tells the compiled code what to test: a kind, a few whole numbers, and a table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from wideberth.exact import Ints
+
+SIZE = 0  # (least,)
+CROWD = 1  # (p, q, dealt, alone); table: reach, and if dealt first, last; empty: each its own
+DISTINCT = 2  # (l,)
+ENTROPY = 3  # (p, q)
+RECURSIVE = 4  # (p, q, l, p2, q2, required); table: allowed or not, required codes
+EQUAL = 5  # (p, q, rows); table: the whole table's histogram
+ORDERED = 6  # (p, q, rows, steps); table: the whole table's running histogram
+TREE = 7  # (p, q, rows, scale, nodes, edge, missing, lacking, width, length); table: first,
+#           node_of, under
+RANGE = 8  # (k, least, missing); table: values in units
+VARIANCE = 9  # (p, q, missing); table: offsets in units
+
+#: Parameters beyond this could overflow a product of two.
+MODEST = 2**31 - 1
+
+
+@dataclass(frozen=True, eq=False)
+class Kernel:
+    """A rule in the form the compiled code reads.
+
+    Parameters
+    ----------
+    kind : int
+        One of the constants above.
+    numbers : tuple of int
+        Its parameters; a fraction is a pair p, q.
+    table : array of int
+        What it looks up by code.
+    order : array of int, optional
+        The class of each code, where the rule looks at classes of codes instead of codes.
+    """
+
+    kind: int
+    numbers: tuple[int, ...]
+    table: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    order: Ints | None = None
+
+    @property
+    def modest(self) -> bool:
+        """Whether all parameters are small enough for exact 64-bit arithmetic."""
+        return all(abs(number) <= MODEST for number in self.numbers)

@@ -1,0 +1,385 @@
+"""Taking a small block of rows apart at ranks, with a narrow beam.
+
+Near the leaves, cuts at values waste rows: a group of 14 where 10 would do. Here the rows are
+ordered by one attribute, ties by the others, and may be cut at any place, also between equal
+values. Cuts that waste no rows (both halves hold as many units as the whole) are preferred.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import from_dtype, njit, types
+
+from wideberth.kernels.judging import DESK, HANDS, JUDGE, SENSITIVE
+from wideberth.kernels.sorting import INNER, JIT, POINTED, heapify, sift, sort
+
+#: Candidates judged in a node: as many as take about this many rows, but never fewer than 64.
+EFFORT = 1 << 22
+FEWEST = 64
+
+
+class Style(NamedTuple):
+    """How to look for cuts at ranks.
+
+    Parameters
+    ----------
+    beam : int
+        How many of the cheapest cuts are followed up,
+    narrow, wide : int
+        in nodes from so many rows to fewer than so many; elsewhere one.
+    thrifty : int
+        Whether cuts that waste rows are out of the question.
+    """
+
+    beam: int
+    narrow: int
+    wide: int
+    thrifty: int
+
+
+class Leaves(NamedTuple):
+    """The leaves: their rows' ranks side by side, and for each its size and number of hands."""
+
+    ranks: npt.NDArray[np.uint32]
+    sizes: npt.NDArray[np.int32]
+    hands: npt.NDArray[np.int32]
+
+
+class Block(NamedTuple):
+    """Rows in the order of the first sensitive attribute: ranks and limits, codes, places."""
+
+    rows: npt.NDArray[np.uint32]
+    codes: npt.NDArray[np.int32]
+    places: npt.NDArray[np.int32]
+
+
+@njit(**INNER)
+def leaf_loss(places, chosen, n, g):
+    """Rows times extent; of a leaf to be dealt, what to expect if the hands were random.
+
+    The deal itself must not be looked at: it depends on the sensitive values. The expected range
+    of a random q-subset weighs the i-th smallest place by the chance that it is the largest.
+    """
+    total = 0.0
+    q = n // g
+    line = np.empty(n, np.int64)
+    for b in range(places.shape[1]):
+        low = high = np.int64(places[chosen[0], b])
+        for i in range(n):
+            line[i] = places[chosen[i], b]
+            low = min(low, line[i])
+            high = max(high, line[i])
+        if g == 1 or low == high:
+            total += high - low
+            continue
+        sort(line, n)
+        chance = q / n
+        for i in range(n - 1, q - 2, -1):
+            total += chance * (line[i] - line[n - 1 - i])
+            chance = chance * (i - q + 1) / max(i, 1)
+    return total * n
+
+
+@njit(**INNER)
+def _candidates(block, chosen, n, unit, at, loss):
+    """Compute the loss of every cut at a rank; -1 where there is none. Return the largest.
+
+    ``at[a, i]`` becomes the place of the i-th chosen row in the order of attribute a, ties by the
+    other attributes, the widest first.
+    """
+    d = block.codes.shape[1]
+    box = np.empty((5, d), np.int64)
+    low, high, wide, least, most = box[0], box[1], box[2], box[3], box[4]
+    for b in range(d):
+        low[b] = high[b] = block.codes[chosen[0], b]
+        x = y = np.int64(block.places[chosen[0], b])
+        for i in range(n):
+            low[b] = min(low[b], block.codes[chosen[i], b])
+            high[b] = max(high[b], block.codes[chosen[i], b])
+            x = min(x, block.places[chosen[i], b])
+            y = max(y, block.places[chosen[i], b])
+        wide[b] = (2**31 - (y - x)) * d + b
+    sort(wide, d)
+    keys = np.empty(n, np.int64)
+    behind = np.empty(n + 1, np.int64)
+    worst = np.int64(0)
+    for a in range(d):
+        for i in range(n):
+            loss[a, i] = -1
+            keys[i] = block.codes[chosen[i], a] - low[a]
+        if low[a] == high[a]:
+            continue
+        full = high[a] - low[a] + 1
+        for step in range(d):
+            b = wide[step] % d
+            span = high[b] - low[b] + 1
+            if b != a and span > 1 and full <= 2**62 // n // span:
+                full *= span
+                for i in range(n):
+                    keys[i] = keys[i] * span + (block.codes[chosen[i], b] - low[b])
+        for i in range(n):
+            keys[i] = keys[i] * n + i
+        sort(keys, n)
+        for i in range(n):
+            keys[i] %= n
+            at[a, keys[i]] = i
+        for side in range(2):  # from the end, what lies behind each cut; then from the start
+            for b in range(d):
+                least[b] = 2**31
+                most[b] = -1
+            for i in range(n - unit):
+                row = chosen[keys[n - 1 - i if side == 0 else i]]
+                extent = np.int64(0)
+                for b in range(d):
+                    x = np.int64(block.places[row, b])
+                    least[b] = min(least[b], x)
+                    most[b] = max(most[b], x)
+                    extent += most[b] - least[b]
+                if side == 0:
+                    behind[n - 1 - i] = extent
+                elif i + 1 >= unit:
+                    loss[a, i + 1] = (i + 1) * extent + (n - i - 1) * behind[i + 1]
+                    worst = max(worst, loss[a, i + 1])
+    return worst
+
+
+STYLE = types.NamedUniTuple(types.int64, 4, Style)
+BLOCK = types.NamedTuple((types.uint32[:, ::1], types.int32[:, ::1], types.int32[:, ::1]), Block)
+SOLVE = types.float64(
+    types.FunctionType(HANDS),
+    BLOCK,
+    types.int32[::1],
+    types.int64,
+    types.int64,
+    STYLE,
+    SENSITIVE,
+    JUDGE,
+    DESK,
+    types.int32[::1],
+    types.int32[:, ::1],
+)
+
+
+@njit(SOLVE, **POINTED)
+def solve(hands, block, chosen, n, g, style, sensitive, judge, desk, out, leaves):
+    """Take chosen rows, to be dealt to g hands as they are, apart; return the loss.
+
+    The leaves' rows go to `out`. `leaves` gets the leaves' sizes and hands, from column 1 on;
+    column 0 holds how many there are.
+    """
+    unit = judge.unit
+    for i in range(n):
+        out[i] = chosen[i]
+    leaves[0, 0] = 1
+    leaves[0, 1] = n
+    leaves[1, 1] = g
+    whole = leaf_loss(block.places, chosen, n, g)
+    if n < 2 * unit or whole == 0.0:
+        return whole
+    d = block.codes.shape[1]
+    at = np.empty((d, n), np.int32)
+    loss = np.empty((d, n), np.int64)
+    worst = _candidates(block, chosen, n, unit, at, loss)
+    # Losses and positions in one number, if need be with less precise losses.
+    total = d * n
+    shift = 0
+    while (worst >> shift) > 2**62 // total:
+        shift += 1
+    heap = np.empty(total, np.int64)
+    rows = np.empty((2, n), np.uint32)
+    half = np.empty((4, n), np.int32)
+    parts = np.empty((2, 2, n // unit + 2), np.int32)
+    seen = np.zeros(total, np.uint8)
+    beam = style.beam if style.narrow <= n and n < style.wide else 1
+    effort = max(FEWEST, EFFORT // n)
+    best = -1.0
+    found = 0
+    for wasteful in range(1 if style.thrifty else 2):
+        many = np.int64(0)
+        for a in range(d):
+            for p in range(unit, n - unit + 1):
+                wastes = p // unit + (n - p) // unit < n // unit
+                if loss[a, p] >= 0 and wastes == (wasteful == 1) and found == 0:
+                    heap[many] = (loss[a, p] >> shift) * total + a * n + p
+                    many += 1
+        heapify(heap, many)
+        while many and found < beam and effort:
+            a = heap[0] % total // n
+            p = heap[0] % total % n
+            many -= 1
+            heap[0] = heap[many]
+            sift(heap, many, np.int64(0))
+            if seen[a * n + p // unit]:
+                continue
+            effort -= 1
+            g1 = g2 = np.int64(0)
+            for side in range(2):
+                k = np.int64(0)
+                for i in range(n):
+                    if (at[a, i] < p) == (side == 0):
+                        half[side, k] = chosen[i]
+                        rows[0, k] = block.rows[0, chosen[i]]
+                        rows[1, k] = block.rows[1, chosen[i]]
+                        k += 1
+                g1, g2 = g2, hands(rows, np.int64(0), k, sensitive, judge, desk)
+                if not g2:
+                    break
+            if not g2:
+                continue
+            seen[a * n + p // unit] = 1
+            found += 1
+            z = solve(
+                hands, block, half[0], p, g1, style, sensitive, judge, desk, half[2], parts[0]
+            ) + solve(
+                hands, block, half[1], n - p, g2, style, sensitive, judge, desk, half[3], parts[1]
+            )
+            if z <= whole and (best < 0 or z < best):
+                best = z
+                for i in range(n):
+                    out[i] = half[2, i] if i < p else half[3, i - p]
+                first = parts[0, 0, 0]
+                leaves[0, 0] = first + parts[1, 0, 0]
+                for i in range(leaves[0, 0]):
+                    for j in range(2):
+                        leaf = parts[0, j, i + 1] if i < first else parts[1, j, i + 1 - first]
+                        leaves[j, i + 1] = leaf
+    return whole if best < 0 else best
+
+
+LEAVES = types.NamedTuple((types.uint32[::1], types.int32[::1], types.int32[::1]), Leaves)
+
+
+def _solve_pools(
+    hands,
+    solve,
+    old,
+    begins,
+    pools,
+    pool_begins,
+    first,
+    last,
+    target,
+    limits,
+    matrix,
+    places,
+    style,
+    sensitive,
+    judge,
+    desk,
+    new,
+):
+    """Pool some leaves, take the pools apart anew, and keep the result where it loses less.
+
+    Pool i, of those from `first` to `last`, consists of the old leaves
+    ``pools[pool_begins[i] : pool_begins[i + 1]]``, of which leaf j begins at ``begins[j]``. Its new
+    leaves' rows go to ``target[i]`` and on, its leaves to the slot ``target[i] // unit`` and on,
+    for no leaf has fewer rows than a unit: so threads never share a slot. Returns the gain.
+    """
+    d = matrix.shape[1]
+    gain = 0.0
+    for i in range(first, last):
+        n = np.int64(0)
+        for m in range(pool_begins[i], pool_begins[i + 1]):
+            n += old.sizes[pools[m]]
+        keys = np.empty(n, np.int64)
+        k = 0
+        for m in range(pool_begins[i], pool_begins[i + 1]):
+            leaf = pools[m]
+            for j in range(begins[leaf], begins[leaf] + old.sizes[leaf]):
+                keys[k] = np.int64(old.ranks[j]) * n + k
+                k += 1
+        sort(keys, n)
+        block = Block(
+            np.empty((2, n), np.uint32), np.empty((n, d), np.int32), np.empty((n, d), np.int32)
+        )
+        chosen = np.empty((3, n), np.int32)
+        for j in range(n):
+            rank = keys[j] // n
+            block.rows[0, j] = rank
+            block.rows[1, j] = limits[rank]
+            chosen[0, j] = j
+            chosen[1, keys[j] % n] = j
+            for b in range(d):
+                block.codes[j, b] = matrix[rank, b]
+                block.places[j, b] = places[b, matrix[rank, b]]
+        leaves = np.empty((2, n // judge.unit + 2), np.int32)
+        g = hands(block.rows, np.int64(0), n, sensitive, judge, desk)
+        before = -1.0
+        if pool_begins[i + 1] - pool_begins[i] > 1 or not g:
+            before = 0.0
+            k = 0
+            for m in range(pool_begins[i], pool_begins[i + 1]):
+                size = np.int64(old.sizes[pools[m]])
+                before += leaf_loss(
+                    block.places, chosen[1, k:], size, np.int64(old.hands[pools[m]])
+                )
+                k += size
+        after = 0.0
+        if g:
+            after = solve(
+                hands, block, chosen[0], n, g, style, sensitive, judge, desk, chosen[2], leaves
+            )
+        if not g or (before >= 0 and after >= before):
+            leaves[0, 0] = 0
+            for m in range(pool_begins[i], pool_begins[i + 1]):
+                leaves[0, 0] += 1
+                leaves[0, leaves[0, 0]] = old.sizes[pools[m]]
+                leaves[1, leaves[0, 0]] = old.hands[pools[m]]
+            for j in range(n):
+                chosen[2, j] = chosen[1, j]
+        elif before >= 0:
+            gain += before - after
+        for j in range(n):
+            new.ranks[target[i] + j] = block.rows[0, chosen[2, j]]
+        slot = target[i] // judge.unit
+        for j in range(leaves[0, 0]):
+            new.sizes[slot + j] = leaves[0, 1 + j]
+            new.hands[slot + j] = leaves[1, 1 + j]
+    return gain
+
+
+@cache
+def pools_for(kind):
+    """Return the kernel for codes of a type; explicit types keep it from being compiled twice."""
+    codes = from_dtype(np.dtype(kind))
+    number, numbers = types.int64, types.int64[::1]
+    return njit(
+        types.float64(
+            types.FunctionType(HANDS), types.FunctionType(SOLVE), LEAVES, numbers, numbers, numbers,
+            number, number, numbers, types.uint32[::1], codes[:, ::1], types.int32[:, ::1], STYLE,
+            SENSITIVE, JUDGE, DESK, LEAVES,
+        ),
+        **JIT,
+    )(_solve_pools)  # fmt: skip
+
+
+@njit(**JIT)
+def deal(leaves, begin, first, last, group, order, matrix, labels, boxes):
+    """Number the groups of the leaves from `first` to `last`, and find their boxes.
+
+    Rows lie in the order of the first sensitive attribute, so the i-th row of a leaf goes to hand
+    i mod g.
+    """
+    d = matrix.shape[1]
+    for leaf in range(first, last):
+        g = leaves.hands[leaf]
+        hand = 0
+        for i in range(leaves.sizes[leaf]):
+            rank = leaves.ranks[begin + i]
+            labels[order[rank]] = group + hand
+            fresh = i < g
+            for b in range(d):
+                x = matrix[rank, b]
+                if fresh or x < boxes[0, group + hand, b]:
+                    boxes[0, group + hand, b] = x
+                if fresh or x > boxes[1, group + hand, b]:
+                    boxes[1, group + hand, b] = x
+            hand += 1
+            if hand == g:
+                hand = 0
+        begin += leaves.sizes[leaf]
+        group += g

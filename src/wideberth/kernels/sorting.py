@@ -1,0 +1,97 @@
+"""Orders: of rows by a sensitive attribute with secret ties, and of a few numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+#: No parallel=True (threads share the work above), no fastmath (the twin must agree).
+JIT: dict[str, Any] = {
+    "nogil": True,
+    "cache": True,
+    "error_model": "numpy",
+    "no_cfunc_wrapper": True,
+}
+#: For functions that Python never calls: half the code of a small function is its wrapper.
+INNER = {**JIT, "no_cpython_wrapper": True}
+POINTED = {**JIT, "no_cfunc_wrapper": False}
+
+
+@njit(**JIT)
+def secret_order(codes, start, key):
+    """Return the rows in order of their codes, those with equal codes in a secret random order.
+
+    ``start[c]`` is where code c begins; it is used up. Shuffling within one code at a time stays
+    in the cache, as a permutation of all rows would not. The generator is SplitMix64.
+    """
+    order = np.empty(codes.size, np.uint32)
+    for row in range(codes.size):
+        at = start[codes[row]]
+        order[at] = row
+        start[codes[row]] = at + 1
+    begin = 0
+    state = np.uint64(key)
+    for end in start:
+        for i in range(end - 1, begin, -1):
+            state += np.uint64(0x9E3779B97F4A7C15)
+            z = state
+            z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+            z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+            z = z ^ (z >> np.uint64(31))
+            # The high bits times the range: unbiased up to range / 2^32.
+            j = begin + np.int64(((z >> np.uint64(32)) * np.uint64(i - begin + 1)) >> np.uint64(32))
+            order[i], order[j] = order[j], order[i]
+        begin = end
+    return order
+
+
+@njit(**JIT)
+def gather(column, order, matrix, a, line):
+    """Bring one column into an order, as a column of a matrix and as a line of its own."""
+    for j in range(order.size):
+        x = column[order[j]]
+        matrix[j, a] = x
+        line[j] = x
+
+
+@njit(**INNER)
+def sort(keys, n):
+    """Sort the first n in place (Shell's method: short, and fast for a small node's numbers)."""
+    gap = 1
+    while gap < n:
+        gap = 3 * gap + 1
+    while gap:
+        for i in range(gap, n):
+            x = keys[i]
+            j = i
+            while j >= gap and keys[j - gap] > x:
+                keys[j] = keys[j - gap]
+                j -= gap
+            keys[j] = x
+        gap //= 3
+
+
+@njit(**INNER)
+def sift(heap, n, i):
+    """Let entry i of a heap of n sink to its place; the smallest is on top."""
+    x = heap[i]
+    while True:
+        child = 2 * i + 1
+        if child >= n:
+            break
+        if child + 1 < n and heap[child + 1] < heap[child]:
+            child += 1
+        if heap[child] >= x:
+            break
+        heap[i] = heap[child]
+        i = child
+    heap[i] = x
+
+
+@njit(**INNER)
+def heapify(heap, n):
+    """Make a heap of the first n entries."""
+    for i in range(n // 2 - 1, -1, -1):
+        sift(heap, n, i)

@@ -1,0 +1,387 @@
+"""From groups to published values: what a release says of each quasi-identifier.
+
+A group publishes one value per quasi-identifier that covers all of its rows: an interval, two
+bounds, a node of a hierarchy, or a set. Nothing here looks at a row: a group's distinct codes, and
+the ends or nodes of each code, are all it takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from wideberth.align import ends, written
+from wideberth.encode import Codes, Column
+from wideberth.errors import ParameterError
+from wideberth.exact import Bools, Floats, Ints
+from wideberth.groups import Partition
+from wideberth.hierarchy import Hierarchy
+from wideberth.quasi import Quasi
+from wideberth.transform import RECODINGS, Grid
+
+#: What a group adds to its value when some of its rows have none.
+OR_MISSING = " or missing"
+TO = ".."
+_BITS = 62  # a set of so many codes is one number
+
+
+@dataclass(frozen=True)
+class Style:
+    """How one quasi-identifier is published.
+
+    Parameters
+    ----------
+    recoding : str
+        One of `RECODINGS`.
+    grid : number or str, optional
+        Where intervals and bounds may end; see `wideberth.align.ends`.
+    """
+
+    recoding: str
+    grid: Grid | None = None
+
+    def columns(self, quasi: Quasi) -> list[str]:
+        """Return the names of the columns that are published for a quasi-identifier."""
+        if self.recoding != "bounds":
+            return [quasi.name]
+        parts = ["min", "max"] if quasi.domain.missing is None else ["min", "max", "missing"]
+        return [f"{quasi.name}_{part}" for part in parts]
+
+
+@dataclass(frozen=True, eq=False)
+class Recoded:
+    """What is published of the quasi-identifiers, and what it cost.
+
+    Parameters
+    ----------
+    columns : mapping
+        The published columns of each quasi-identifier, row by row.
+    losses : mapping
+        The normalized certainty penalty of each quasi-identifier: the mean over the rows of the
+        share of the domain that the row's published value spans.
+    loss : float
+        The mean of these by weight.
+    """
+
+    columns: Mapping[str, list[pl.Series]]
+    losses: Mapping[str, float]
+    loss: float
+
+
+def styles(
+    quasis: Sequence[Quasi],
+    recoding: str | Mapping[str, str] | None = None,
+    align: str | Mapping[str, Grid] | None = None,
+) -> dict[str, Style]:
+    """Decide how each quasi-identifier is published.
+
+    Parameters
+    ----------
+    quasis : sequence of Quasi
+        The quasi-identifiers.
+    recoding : str or mapping, optional
+        One of `RECODINGS` by column, or one for all columns that it suits. By default a hierarchy
+        where there is one, intervals for numbers and dates, and sets.
+    align : str or mapping, optional
+        Grids by column. "hierarchy" publishes the node of a hierarchy, for one column or for all
+        that have one.
+
+    Returns
+    -------
+    dict
+        The style of each quasi-identifier.
+    """
+    names = [quasi.name for quasi in quasis]
+    for what, given in (("recoding", recoding), ("align", align)):
+        for name in given if isinstance(given, Mapping) else ():
+            if name not in names:
+                raise ParameterError(
+                    f"{what}: '{name}' is no quasi-identifier", hint=f"one of {', '.join(names)}"
+                )
+    if isinstance(align, str) and align != "hierarchy":
+        raise ParameterError(
+            "align must be 'hierarchy', or a grid for each column", hint="align = { age = 5 }"
+        )
+    result = {}
+    for quasi in quasis:
+        grid = align.get(quasi.name) if isinstance(align, Mapping) else None
+        if isinstance(align, str) and quasi.tree is not None:
+            grid = align
+        asked = recoding.get(quasi.name) if isinstance(recoding, Mapping) else None
+        if isinstance(recoding, str) and (_suits(recoding, quasi) or recoding not in RECODINGS):
+            asked = recoding
+        result[quasi.name] = _style(quasi, asked, grid)
+    return result
+
+
+def recode(
+    quasis: Sequence[Quasi],
+    partition: Partition,
+    how: Mapping[str, Style] | None = None,
+    order: Ints | None = None,
+) -> Recoded:
+    """Publish one value per group for each quasi-identifier.
+
+    Parameters
+    ----------
+    quasis : sequence of Quasi
+        The quasi-identifiers.
+    partition : Partition
+        The groups.
+    how : mapping, optional
+        The style of each quasi-identifier, from `styles`.
+    order : array of int, optional
+        The rows in the order in which they are to be published.
+
+    Examples
+    --------
+    >>> from wideberth.quasi import read_quasi
+    >>> quasis = [read_quasi(pl.Series("age", [25, 34, 61])),
+    ...           read_quasi(pl.Series("sex", ["m", "f", "f"]))]
+    >>> recoded = recode(quasis, Partition(np.array([0, 0, 1], dtype=np.int32), 2))
+    >>> [series.to_list() for columns in recoded.columns.values() for series in columns]
+    [['25..34', '25..34', '61'], ['{f|m}', '{f|m}', 'f']]
+    """
+    how = how or styles(quasis)
+    sizes = np.bincount(partition.labels, minlength=partition.count)
+    labels = partition.labels if order is None else partition.labels[order]
+    start = np.concatenate(([0], np.cumsum(sizes)[:-1]))
+    by_group = _sorted_rows(partition)
+    columns, losses = {}, {}
+    for quasi in quasis:
+        style = how[quasi.name]
+        codes = quasi.codes[by_group]
+        if quasi.domain.missing is not None:
+            codes = np.where(codes == quasi.domain.missing, np.int32(-1), codes)
+        held = _Held(partition, start, codes)
+        published, extent = _RECODERS[style.recoding](quasi, held, style.grid)
+        names = style.columns(quasi)
+        columns[quasi.name] = [
+            series.gather(labels).alias(name) for name, series in zip(names, published, strict=True)
+        ]
+        extent = np.where(held.mixed, 1.0, np.clip(extent, 0.0, 1.0))
+        losses[quasi.name] = float(extent @ sizes / sizes.sum())
+    weights = [quasi.weight for quasi in quasis]
+    loss = float(np.average(list(losses.values()), weights=weights))
+    return Recoded(columns, losses, loss)
+
+
+@dataclass(frozen=True, eq=False)
+class _Held:
+    """The codes that each group holds, missing ones apart.
+
+    Parameters
+    ----------
+    partition : Partition
+        The groups.
+    start : array of int
+        Where the rows of each group begin, when rows are sorted by group.
+    codes : array of int
+        The codes of the rows so sorted; -1 for missing values.
+    """
+
+    partition: Partition
+    start: Ints
+    codes: Codes
+
+    @cached_property
+    def highs(self) -> Ints:
+        """The last code of each group; 0 where every value is missing."""
+        return np.maximum(np.maximum.reduceat(self.codes, self.start), 0)
+
+    @cached_property
+    def lows(self) -> Ints:
+        """The first code of each group that is not missing; 0 where there is none."""
+        if not self.lacking.any():
+            return self._lowest
+        # As unsigned numbers, -1 is the largest of all.
+        lows = np.minimum.reduceat(self.codes.view(np.uint32), self.start)
+        return np.where(self.absent, 0, lows)
+
+    @cached_property
+    def _lowest(self) -> Ints:
+        return np.minimum.reduceat(self.codes, self.start)
+
+    @cached_property
+    def lacking(self) -> Bools:
+        """Whether some of the group's rows are missing."""
+        return self._lowest < 0
+
+    @cached_property
+    def absent(self) -> Bools:
+        """Whether all of the group's rows are missing."""
+        if not self.lacking.any():
+            return self.lacking
+        return np.maximum.reduceat(self.codes, self.start) < 0
+
+    @cached_property
+    def mixed(self) -> Bools:
+        """Whether some of the group's rows are missing, but not all."""
+        return self.lacking & ~self.absent
+
+    def label(self, values: pl.Series) -> pl.Series:
+        """Add to one text per group what must be said of missing values."""
+        if not self.mixed.any() and not self.absent.any():
+            return values
+        mixed, absent = pl.Series(self.mixed), pl.Series(self.absent)
+        added = (values + OR_MISSING).zip_with(mixed, values)
+        return added.zip_with(~absent, pl.Series([None], dtype=pl.String))
+
+
+def _interval(quasi: Quasi, held: _Held, grid: Grid | None) -> tuple[list[pl.Series], Floats]:
+    at = ends(quasi, grid)
+    lows, highs = held.lows, held.highs
+    low, high = at.low_texts.gather(lows), at.high_texts.gather(highs)
+    texts = low.zip_with(low == high, low + TO + high)
+    return [held.label(texts)], at.high_places[highs] - at.low_places[lows]
+
+
+def _bounds(quasi: Quasi, held: _Held, grid: Grid | None) -> tuple[list[pl.Series], Floats]:
+    at = ends(quasi, grid)
+    lows, highs = held.lows, held.highs
+    low, high = at.lows.gather(lows), at.highs.gather(highs)
+    extent = at.high_places[highs] - at.low_places[lows]
+    if quasi.domain.missing is None:
+        return [low, high], extent
+    nothing, present = pl.Series([None], dtype=low.dtype), pl.Series(~held.absent)
+    low, high = low.zip_with(present, nothing), high.zip_with(present, nothing)
+    return [low, high, pl.Series(held.mixed | held.absent)], extent
+
+
+def _hierarchy(quasi: Quasi, held: _Held, grid: Grid | None) -> tuple[list[pl.Series], Floats]:
+    tree = quasi.tree
+    assert tree is not None  # noqa: S101 - `styles` has seen to it
+    # One more for missing values, which must not count as the first or the last node.
+    first, last = (np.append(quasi.nodes, other) for other in (len(tree), -1))
+    low = np.where(held.absent, 0, np.minimum.reduceat(first[held.codes], held.start))
+    high = np.where(held.absent, 0, np.maximum.reduceat(last[held.codes], held.start))
+    nodes = _common_ancestors(tree, low, high)
+    texts = pl.Series(tree.labels, dtype=pl.String).gather(nodes)
+    leaves = tree.leaf_counts
+    extent = (leaves[nodes] - 1) / max(int(leaves[0]) - 1, 1)
+    return [held.label(texts)], np.where(held.absent, 0.0, extent)
+
+
+def _set(quasi: Quasi, held: _Held, grid: Grid | None) -> tuple[list[pl.Series], Floats]:
+    values = quasi.domain.values
+    assert values is not None  # noqa: S101 - a column that is not all missing has values
+    if values.dtype == pl.Boolean:
+        values = pl.Series(quasi.domain.texts, dtype=pl.String)
+    plain = written(values)
+    # Quotes tell a value from the marks of the set around it.
+    marked = plain.str.contains(r'[{}|"\r\n]')
+    quoted = '"' + plain.str.replace_all('"', '""') + '"'
+    inside = quoted.zip_with(marked, plain).to_list()
+    which, sets = _distinct_sets(quasi, held)
+    several = ["{" + "|".join(map(inside.__getitem__, codes)) + "}" for codes in sets]
+    single = plain.gather(held.lows)
+    texts = pl.Series(several, dtype=pl.String).gather(which)
+    sizes = np.array([len(codes) for codes in sets])[which]
+    texts = single.zip_with(pl.Series(sizes <= 1), texts)
+    return [held.label(texts)], np.maximum(sizes - 1, 0) / max(quasi.domain.known - 1, 1)
+
+
+def _distinct_sets(quasi: Quasi, held: _Held) -> tuple[Ints, list[list[int]]]:
+    """Return the sets of codes that groups hold, and which of them each group holds."""
+    known = quasi.domain.known
+    if known <= _BITS:
+        bit = np.append(np.int64(1) << np.arange(known), 0)
+        masks = np.bitwise_or.reduceat(bit[held.codes], held.start)
+        distinct, which = np.unique(masks, return_inverse=True)
+        members = [
+            [code for code in range(known) if mask >> code & 1] for mask in distinct.tolist()
+        ]
+        return which, members
+    groups = held.partition.histograms(Column(quasi.codes, quasi.domain))
+    codes = groups.codes.tolist()
+    number: dict[tuple[int, ...], int] = {}
+    which = np.empty(len(groups), dtype=np.int64)
+    for group, (begin, end) in enumerate(pairwise(groups.start.tolist())):
+        if codes[end - 1] == quasi.domain.missing:
+            end -= 1
+        which[group] = number.setdefault(tuple(codes[begin:end]), len(number))
+    return which, [list(members) for members in number]
+
+
+_RECODERS: dict[str, Any] = {
+    "interval": _interval,
+    "bounds": _bounds,
+    "hierarchy": _hierarchy,
+    "set": _set,
+}
+
+
+def _sorted_rows(partition: Partition) -> Ints:
+    """Return the rows sorted by group."""
+    # To sort whole numbers that hold label and row is faster than any argsort.
+    rows = len(partition.labels)
+    bits = max(rows - 1, 1).bit_length()
+    keys = partition.labels.astype(np.int64) << bits
+    keys |= np.arange(rows)
+    keys.sort()
+    keys &= (1 << bits) - 1
+    return keys
+
+
+def _common_ancestors(tree: Hierarchy, low: Ints, high: Ints) -> Ints:
+    """Return the lowest nodes that have both nodes, of which the first is no later, below them.
+
+    In preorder the nodes below a node are consecutive, so what covers the first and the last of
+    several nodes covers all of them.
+    """
+    end = _last_below(tree)
+    nodes = low
+    for _ in range(tree.height):
+        nodes = np.where(end[nodes] < high, tree.parent[nodes], nodes)
+    return nodes
+
+
+def _last_below(tree: Hierarchy) -> Ints:
+    """Return the last node below each node; a leaf is its own."""
+    last = list(range(len(tree)))
+    above = tree.parent.tolist()
+    for node in range(len(tree) - 1, 0, -1):
+        last[above[node]] = max(last[above[node]], last[node])
+    return np.array(last, dtype=np.int64)
+
+
+def _suits(recoding: str, quasi: Quasi) -> bool:
+    if recoding == "hierarchy":
+        return quasi.tree is not None
+    return recoding == "set" or (recoding in ("interval", "bounds") and quasi.numeric)
+
+
+def _style(quasi: Quasi, asked: str | None, grid: Grid | None) -> Style:
+    if asked is not None and asked not in RECODINGS:
+        raise ParameterError(
+            f"recoding: column '{quasi.name}' cannot be recoded like that",
+            hint=f"one of {', '.join(RECODINGS)}",
+        )
+    usual = "hierarchy" if quasi.tree is not None else "interval" if quasi.numeric else "set"
+    if grid is not None and grid != "hierarchy" and asked is None and quasi.numeric:
+        usual = "interval"
+    recoding = "hierarchy" if grid == "hierarchy" else asked or usual
+    if not _suits(recoding, quasi):
+        lacks, hint = (
+            ("has no hierarchy", "give it one in [hierarchies]")
+            if recoding == "hierarchy"
+            else ("holds neither numbers nor dates", 'use "set", or a hierarchy')
+        )
+        raise ParameterError(f"recoding: column '{quasi.name}' {lacks}", hint=hint)
+    if grid == "hierarchy":
+        return Style(recoding)
+    if grid is not None and recoding not in ("interval", "bounds"):
+        raise ParameterError(
+            f"align: column '{quasi.name}' is published as a {recoding}, which has no grid",
+            hint="align numbers and dates only",
+        )
+    style = Style(recoding, grid)
+    if grid is not None:
+        ends(quasi, grid)  # says what is wrong with the grid, before the work
+    return style

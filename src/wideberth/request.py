@@ -1,0 +1,160 @@
+"""What is asked of a release: table, roles, principles and settings, complete and consistent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from wideberth import tables
+from wideberth.checking import names_of, principles_of
+from wideberth.errors import ParameterError, PolicyError
+from wideberth.policy import GROUP, Policy
+from wideberth.principles import Principle
+from wideberth.schema import ROLES, TYPES, check_roles, infer_type
+from wideberth.subject import require_column
+from wideberth.transform import Transform
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Request:
+    """What is asked of a release.
+
+    Parameters
+    ----------
+    native : object
+        The table as it was given; a polars one if it was a file.
+    frame : polars.DataFrame
+        The same for us to work on.
+    source : Path, optional
+        The file it came from.
+    roles : mapping
+        Columns by role; every column has one.
+    principles : sequence of Principle
+        What the release must satisfy.
+    hierarchies, types : mapping
+        By column.
+    transform : Transform
+        How it is made.
+    group : str, bool or None
+        The name of the column of group ids, whether there is to be one, or None: if need be.
+    """
+
+    native: Any
+    frame: pl.DataFrame
+    source: Path | None
+    roles: Mapping[str, Sequence[str]]
+    principles: Sequence[Principle]
+    hierarchies: Mapping[str, Any]
+    types: Mapping[str, str]
+    transform: Transform
+    group: str | bool | None
+
+    @classmethod
+    def of(
+        cls,
+        table: object,
+        *,
+        roles: Mapping[str, str | Sequence[str] | None],
+        principles: str | Principle | Sequence[str | Principle] | None,
+        hierarchies: Mapping[str, Any] | None,
+        types: Mapping[str, str] | None,
+        policy: Policy | str | Path | None,
+        transform: Mapping[str, Any],
+        group: str | bool | None,
+    ) -> Request:
+        """Put arguments and policy together; an argument that is given goes first."""
+        if policy is not None and not isinstance(policy, Policy):
+            policy = Policy.load(policy)
+        rules = policy or Policy(roles={})
+        source = Path(table) if isinstance(table, str | Path) else None
+        native = table if source is None else tables.read(source, rules.options)
+        frame, _ = tables.adopt(native)
+        for column in [*(hierarchies or {}), *(types or {})]:
+            require_column(frame, column)
+        for kind in (types or {}).values():
+            if kind not in TYPES:
+                raise ParameterError(
+                    f"there is no type '{kind}'", hint=f"one of {', '.join(TYPES)}"
+                )
+        chosen = {
+            role: names_of(roles.get(role)) or list(rules.roles.get(role, ())) for role in ROLES
+        }
+        check_roles(frame.columns, chosen)
+        if not chosen["quasi"]:
+            raise PolicyError(
+                "there is no quasi-identifier, so nothing to generalise",
+                hint='quasi=["age", "zip"]: what others may know of a person',
+            )
+        wanted = principles_of(principles) or list(rules.principles)
+        if not wanted:
+            raise ParameterError(
+                "there is no principle to satisfy", hint='for example "k-anonymity:k=5"'
+            )
+        given = {key: value for key, value in transform.items() if value is not None}
+        settings = Transform(**{**rules.transform, **given})
+        for column in settings.weights:
+            if column not in chosen["quasi"]:
+                raise ParameterError(
+                    f"weights: '{column}' is no quasi-identifier",
+                    hint=f"one of {', '.join(chosen['quasi'])}",
+                )
+        return cls(
+            native=native,
+            frame=frame,
+            source=source,
+            roles=chosen,
+            principles=wanted,
+            hierarchies={**rules.hierarchies, **(hierarchies or {})},
+            types={**rules.types, **(types or {})},
+            transform=settings,
+            group=_group(group, rules.group),
+        )
+
+    def kind(self, column: str) -> str | None:
+        """Return the type to read a quasi-identifier as; None to infer it.
+
+        It is published anew, and should look as it did: yes stays yes, 25.0 is written 25, and
+        the labels of a hierarchy file are values as written.
+        """
+        series = self.frame[column]
+        if column in self.types:
+            return self.types[column]
+        if series.dtype.is_float():
+            whole = series.alias("").drop_nulls()
+            fits = bool(((whole == whole.floor()) & (whole.abs() < 2**53)).all())
+            return "integer" if fits else None
+        if series.dtype != pl.String:
+            return None
+        kind = infer_type(series)
+        rule = self.hierarchies.get(column)
+        derived = isinstance(rule, Mapping) and ("interval" in rule or "date" in rule)
+        as_written = rule is not None and not derived and kind not in ("integer", "category")
+        return "text" if as_written or kind == "boolean" else kind
+
+    @property
+    def guarded(self) -> dict[str, Any]:
+        """What checks need to know of the sensitive attributes."""
+        sensitive = self.roles["sensitive"]
+        return {
+            "sensitive": sensitive,
+            "hierarchies": {c: h for c, h in self.hierarchies.items() if c in sensitive},
+            "types": {c: t for c, t in self.types.items() if c in sensitive},
+        }
+
+
+def _group(given: str | bool | None, named: str | None) -> str | bool | None:
+    if given == "auto":
+        given = None
+    if given is None:
+        given = named
+    if given is not None and not isinstance(given, str | bool):
+        raise ParameterError("group must be a column name, or False", hint=f'group="{GROUP}"')
+    if given is True:
+        given = GROUP
+    if isinstance(given, str) and not given.strip():
+        raise ParameterError("the column of group ids needs a name", hint=f'group="{GROUP}"')
+    return given

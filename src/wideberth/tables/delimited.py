@@ -1,0 +1,206 @@
+"""CSV and its kin: which dialect a file speaks, its cells as text, what counts as missing."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import gzip
+import io
+import warnings
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, cast
+
+import polars as pl
+import pyarrow as pa
+
+from wideberth.errors import ParameterError, TableError
+from wideberth.tables.formats import AGAIN, check_names
+
+# Occurs in no text, so that a line of a one-column file is one value, commas and all.
+_NO_DELIMITER = "\x1f"
+_BOMS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+_SAMPLE = 1 << 16
+_BLOCK = 1 << 23  # pyarrow needs a row to lie within two blocks
+
+
+class TableWarning(UserWarning):
+    """A table that could be read, but only by assuming something about it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadOptions:
+    r"""How to read a CSV file; other formats need none of it.
+
+    Parameters
+    ----------
+    delimiter : str, optional
+        One character, or ``\t`` spelled out. By default whichever of comma, semicolon, tab
+        and bar splits the first rows into equally many fields.
+    encoding : str, optional
+        By default UTF-8 or UTF-16 by their byte order mark, else UTF-8, else Windows-1252
+        with a :class:`TableWarning`.
+    missing : tuple of str
+        What stands for a missing value, blanks around it ignored, quoted or not.
+    """
+
+    delimiter: str | None = None
+    encoding: str | None = None
+    missing: tuple[str, ...] = ("?", "", "NA")
+
+
+def read_csv(path: Path, suffix: str, options: ReadOptions) -> pl.DataFrame:
+    """Read a file of delimited text, in which the first row is the header."""
+    with _open(path) as file:
+        sample = file.read(_SAMPLE)
+    bom = next((name for mark, name in _BOMS.items() if sample.startswith(mark)), None)
+    known = _known(options.encoding) or bom
+    delimiter = "\t" if ".tsv" in suffix and not options.delimiter else options.delimiter
+    try:
+        table = _parse(path, _dialect(path, sample, known or "utf-8", delimiter))
+    except UnicodeError as failure:
+        what = f"line {failure} of {path.name} is not valid {known or 'UTF-8'}"
+        if known or _undecodable_line(path, "cp1252"):
+            raise TableError(what, hint="give its true encoding (--encoding)") from None
+        what += ": read as Windows-1252; --encoding cp1252 confirms that"
+        warnings.warn(what, TableWarning, stacklevel=3)
+        table = _parse(path, _dialect(path, sample, "cp1252", delimiter))
+    names = [column[0].as_py().strip() for column in table.columns]
+    check_names(names, path.name)
+    frame = _blanked(cast("pl.DataFrame", pl.from_arrow(table.slice(1), rechunk=False)), options)
+    frame.columns = names  # named last: polars would take a name such as "^a$" for a pattern
+    return frame
+
+
+def _blanked(frame: pl.DataFrame, options: ReadOptions) -> pl.DataFrame:
+    """Make null what stands for a missing value, blanks around it or not."""
+    tokens = [token.strip() for token in options.missing]
+    cell = pl.all()
+    # Stripping every cell would take longer than reading them all. Only those can become a token
+    # that begin with one, or with a blank: those are below "!" or above "~", or there is no text.
+    suspect = (cell < "!") | (cell > "~")
+    for token in filter(None, tokens):
+        suspect |= cell.str.starts_with(token)
+    for suspects in frame.select(suspect):
+        rows = suspects.arg_true()
+        if not rows.is_empty():
+            cells = frame[suspects.name]
+            blank = rows.filter(cells.gather(rows).str.strip_chars().is_in(tokens))
+            mask = pl.zeros(len(cells), pl.Boolean, eager=True).scatter(blank, True)
+            frame.replace_column(frame.get_column_index(suspects.name), cells.set(mask, None))
+    return frame
+
+
+def _known(encoding: str | None) -> str | None:
+    try:
+        "a".encode(encoding or "utf-8")  # unlike codecs.lookup, refuses hex and the like
+    except (LookupError, ValueError):
+        what = f"there is no encoding {encoding!r}"
+        raise TableError(what, hint="utf-8, utf-16, cp1252 and latin-1 are common") from None
+    return encoding
+
+
+@dataclass(frozen=True)
+class _Dialect:
+    delimiter: str
+    encoding: str
+    width: int  # fields in the header
+
+
+def _dialect(path: Path, sample: bytes, encoding: str, delimiter: str | None) -> _Dialect:
+    whole = len(sample) < _SAMPLE
+    text = sample.decode(encoding, errors="replace").removeprefix("\ufeff")
+    if not text.strip():
+        raise TableError(f"{path.name} is empty", hint=AGAIN)
+    chosen = _detect(text, whole) if delimiter is None else delimiter.replace("\\t", "\t")
+    if len(chosen) != 1 or not chosen.isascii() or chosen in '"\r\n':
+        raise ParameterError(f"{delimiter!r} cannot be a delimiter", hint="use one ASCII character")
+    widths = _widths(text, chosen, whole)
+    if whole and len(widths) == 1:
+        raise TableError(f"{path.name} has a header but no rows", hint=AGAIN)
+    return _Dialect(chosen, encoding, widths[0])
+
+
+def _detect(text: str, whole: bool) -> str:
+    def merit(delimiter: str) -> tuple[bool, int]:
+        widths = _widths(text, delimiter, whole)
+        return widths[0] > 1 and len(set(widths)) == 1, widths[0]
+
+    best = max(",;\t|", key=merit)  # the first of equals
+    return best if merit(best)[1] > 1 else _NO_DELIMITER
+
+
+def _widths(text: str, delimiter: str, whole: bool) -> list[int]:
+    records = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    widths = [len(record) for record in records if record]
+    return widths if whole else widths[:-1] or widths  # the last may be cut off
+
+
+def _parse(path: Path, dialect: _Dialect) -> pa.Table:
+    try:
+        table = _arrow(path, dialect)
+        if table.num_columns == dialect.width and not _unclosed(path, table):
+            return table
+    except (pa.ArrowInvalid, UnicodeError):
+        if line := _undecodable_line(path, dialect.encoding):
+            raise UnicodeError(line) from None
+    ragged: list[str] = []
+
+    def note(row: Any) -> str:
+        ragged.append(f"row {row.number - 1} of {path.name} has {row.actual_columns} fields")
+        return "skip"
+
+    with suppress(pa.ArrowInvalid):
+        _arrow(path, dialect, note)
+    if not ragged:
+        what = f"{path.name} cannot be split into rows"
+        raise TableError(what, hint="look for a quote that is never closed")
+    hint = "count rows after the header, and quote fields that hold the delimiter"
+    raise TableError(f"{ragged[0]}, the header has {dialect.width}", hint=hint)
+
+
+def _arrow(path: Path, dialect: _Dialect, note: Callable[[Any], str] | None = None) -> pa.Table:
+    from pyarrow import csv as arrow
+
+    return arrow.read_csv(
+        pa.input_stream(str(path), compression="gzip" if path.suffix.lower() == ".gz" else None),
+        arrow.ReadOptions(
+            autogenerate_column_names=True,  # the header is a row, so that we see duplicates
+            encoding=dialect.encoding,
+            block_size=_BLOCK,
+            use_threads=note is None,  # rows are numbered only in one thread
+        ),
+        arrow.ParseOptions(
+            delimiter=dialect.delimiter,
+            newlines_in_values=True,
+            ignore_empty_lines=dialect.width > 1,  # in a single column it is a missing value
+            invalid_row_handler=note,
+        ),
+        arrow.ConvertOptions(column_types={f"f{i}": pa.string() for i in range(dialect.width)}),
+    )
+
+
+def _unclosed(path: Path, table: pa.Table) -> bool:
+    # pyarrow takes all that follows an open quote for the last cell, without a word.
+    multiline = not {"\n", "\r"}.isdisjoint(table.columns[-1][-1].as_py())
+    with _open(path) as file:
+        return multiline and not file.read().rstrip(b"\r\n\0").endswith(b'"')
+
+
+def _undecodable_line(path: Path, encoding: str) -> int | None:
+    decoder = codecs.getincrementaldecoder(encoding)()
+    line = 1
+    with _open(path) as file:
+        try:
+            for raw in file:
+                line += decoder.decode(raw).count("\n")
+            decoder.decode(b"", final=True)
+        except UnicodeError:
+            return line
+    return None
+
+
+def _open(path: Path) -> IO[bytes]:
+    return cast("IO[bytes]", gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb"))

@@ -1,0 +1,84 @@
+"""The last look before a release is handed out: does it keep its word, does it tell the truth.
+
+Everything is judged from the table that is about to be published, so that a mistake anywhere
+before is found here. What fails is not published.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from wideberth import tables
+from wideberth.checking import check
+from wideberth.covering import covers
+from wideberth.errors import VerificationError
+from wideberth.exact import Ints
+from wideberth.quasi import Quasi
+from wideberth.recode import Style
+from wideberth.results import CheckResult
+
+
+def verify(
+    published: object,
+    original: pl.DataFrame,
+    order: Ints,
+    *,
+    quasis: Sequence[Quasi],
+    styles: Mapping[str, Style],
+    untouched: Sequence[str],
+    question: Mapping[str, Any],
+) -> CheckResult:
+    """Verify a table that is about to be published, or raise.
+
+    Parameters
+    ----------
+    published : dataframe
+        The table as its readers will see it.
+    original : polars.DataFrame
+        The rows behind it.
+    order : array of int
+        The row of the original that each published row stands for.
+    quasis : sequence of Quasi
+        The original quasi-identifiers.
+    styles : mapping
+        How each of them is published.
+    untouched : sequence of str
+        The columns that must be as they were.
+    question : mapping
+        How `wideberth.check` asks whether the principles are kept.
+
+    Returns
+    -------
+    CheckResult
+        What the published values were found to satisfy.
+    """
+    table, _ = tables.adopt(published)
+    if not np.array_equal(np.sort(order), np.arange(original.height)):
+        raise _defect("rows were lost or doubled")
+    expected = [name for quasi in quasis for name in styles[quasi.name].columns(quasi)]
+    expected += [*untouched, *([question["group"]] if question["group"] else [])]
+    if sorted(table.columns) != sorted(expected):
+        raise _defect("its columns are not those to be published")
+    for quasi in quasis:
+        columns = [table[name] for name in styles[quasi.name].columns(quasi)]
+        if not covers(quasi, styles[quasi.name], columns, quasi.codes[order]):
+            raise _defect(f"published values of '{quasi.name}' do not cover the original ones")
+    for name in untouched:
+        if not table[name].equals(original[name].gather(order)):
+            raise _defect(f"values of '{name}' have changed")
+    result = check(table, worst=0, **question)
+    if not result:
+        failing = next(report for report in result.principles if not report.satisfied)
+        raise _defect(f"{failing.violating_groups:,} groups violate {failing.principle}")
+    return result
+
+
+def _defect(what: str) -> VerificationError:
+    return VerificationError(
+        f"the release failed its own verification: {what}",
+        hint="nothing was published; this is a defect of wideberth, please report it",
+    )

@@ -1,0 +1,342 @@
+"""What is possible, against brute force: no partition exists where the advice says so."""
+
+from __future__ import annotations
+
+from datetime import date
+from decimal import Decimal
+from fractions import Fraction
+from math import inf
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import naive
+import wideberth as wb
+from kernels import samples
+from wideberth import datasets
+from wideberth.advice import alternatives, refusal
+from wideberth.advice.limits import Whole, rounded
+from wideberth.encode import encode, join
+from wideberth.principles import EpsilonMAnonymity, iterate, lookup, parse
+
+TABLE_1A = [1000, 1010, 1020, 16000, 24000, 31000, 33000, 50000]
+
+CELL = st.one_of(
+    st.none(), st.integers(-6, 6), st.sampled_from([-1000, -900, 90, 99, 100, 110, 1000])
+)
+COLUMNS = st.lists(CELL, min_size=1, max_size=9)
+
+
+def similar_at(x: int, y: int, relative: bool) -> Fraction | None:
+    """The smallest ε at which two numbers are similar; None if no permitted one is."""
+    if not relative:
+        return Fraction(abs(x - y))
+    if x == y:
+        return Fraction(0)
+    share = Fraction(abs(x - y), max(abs(x), abs(y)))
+    return share if share <= 1 else None
+
+
+def exactly(bound: float | Fraction) -> float | Fraction:
+    """Read a bound as it is written: 0.1 is a tenth."""
+    return inf if bound == inf else naive.given(bound)
+
+
+def largest_m(values: list[int | None], epsilon: Fraction, relative: bool) -> int:
+    crowd = naive.maxsize(values, naive.Context(values), epsilon, relative, None, None)
+    return len(values) // crowd
+
+
+def test_the_vectors_of_the_paper():
+    advice = wb.advise(datasets.li2008_table1a(), "salary")
+    assert advice.max_m(e1=20, e2=10000) == 2
+    assert advice.max_m(e1=10000, e2=20) == 2
+    assert advice.max_epsilon(m=3) == 20
+    assert advice.achievable(epsilon=Fraction(1999, 100), m=3)
+    assert not advice.achievable(epsilon=20, m=3)
+    assert advice.achievable(e1=20, e2=10000, m=2)
+    assert advice.max_epsilon(m=1) == inf
+    assert advice.max_epsilon(m=9) == 0
+    assert advice.curve() == [(inf, 1), (23000, 2), (20, 4), (10, 8)]
+
+
+@given(COLUMNS, st.booleans())
+def test_curve_and_bounds_are_those_of_brute_force(values, relative):
+    advice = wb.advise(pl.Series("s", values, dtype=pl.Int64))
+    known = [v for v in values if v is not None]
+    pairs = [similar_at(x, y, relative) for x in known for y in known]
+    edges = sorted({e for e in pairs if e is not None})
+    tried = sorted({*edges, *(e + Fraction(1, 10**9) for e in edges), Fraction(0)})
+    tried = [e for e in tried if not relative or e <= 1]
+    curve = [(exactly(bound), m) for bound, m in advice.curve(relative=relative)]
+    for epsilon in tried:
+        most = largest_m(values, epsilon, relative)
+        assert advice.max_m(epsilon=epsilon, relative=relative) == most
+        assert max(m for bound, m in curve if epsilon < bound) == most
+        for m in range(1, len(values) + 2):
+            possible = advice.achievable(epsilon=epsilon, m=m, relative=relative)
+            assert possible == (m <= most)
+            assert possible == (epsilon < exactly(advice.max_epsilon(m, relative=relative)))
+    assert [m for _, m in curve] == sorted({m for _, m in curve})
+    assert [e for e, _ in curve] == sorted({e for e, _ in curve}, reverse=True)
+    assert curve[-1][1] == largest_m(values, Fraction(0), relative)
+
+
+@given(st.integers(0, 2**32), st.booleans(), st.sampled_from([3, 60, 10**6]))
+@settings(max_examples=20)
+def test_blocks_find_what_every_rank_shows(seed, relative, spread):
+    rng = np.random.default_rng(seed)
+    values = np.sort(rng.integers(-spread // 3, spread, 5000))
+    spacing = Whole(encode(pl.Series("s", values)), len(values)).spacing(relative)
+    for most in (64, 127, 129, 700, 2500, 4999):
+        pairs = zip(values[:-most].tolist(), values[most:].tolist(), strict=True)
+        shares = [similar_at(x, y, relative) for x, y in pairs]
+        expected = min((s for s in shares if s is not None), default=None)
+        assert spacing.supremum(most) == expected
+
+
+@pytest.mark.parametrize(
+    ("values", "m", "bound"),
+    [
+        ([date(2024, 1, 1), date(2024, 1, 31), date(2024, 3, 1)], 3, 30),
+        ([0.7, 0.8, 1.5], 3, 0.1),
+        ([Decimal("0.70"), Decimal("0.81"), Decimal("1.50")], 3, 0.11),
+        ([7], 1, inf),
+        ([7], 2, 0),
+        ([5, 5, 5], 3, 0),
+        ([5, 5, 5], 1, inf),
+        ([10**17, 10**17 + 1, 10**17 + 3], 3, 1),
+        ([1e300, -1e300, 1e-300], 3, 1e300 - 0),
+        ([None, None, 1, 2], 2, inf),
+        ([None, None, 1, 2], 3, 0),
+        ([None, None], 1, inf),
+    ],
+)
+def test_kinds_of_numbers(values, m, bound):
+    column = pl.Series("s", values)
+    found = wb.advise(column).max_epsilon(m=m)
+    assert found == pytest.approx(bound) if bound == 1e300 else found == bound
+
+
+def test_relative_edges():
+    assert wb.advise([0, 5]).max_epsilon(m=2, relative=True) == 1  # exclusive: 0 is within 100 %
+    assert wb.advise([-1, 5]).max_epsilon(m=2, relative=True) == inf  # never similar
+    assert wb.advise([11000, 12100]).max_epsilon(m=2, relative=True) == Fraction(1, 11)
+    assert wb.advise([11000, 12100]).max_m(epsilon="10%") == 1
+    assert wb.advise([11000, 12100]).max_m(epsilon="9%") == 2
+    with pytest.raises(wb.ParameterError, match="date"):
+        wb.advise([date(2024, 1, 1)]).max_epsilon(m=2, relative=True)
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        TABLE_1A,
+        tuple(TABLE_1A),
+        np.array(TABLE_1A),
+        pd.Series(TABLE_1A),
+        pd.Series(TABLE_1A, name="salary"),
+        pl.Series("salary", TABLE_1A),
+        pa.array(TABLE_1A),
+        pa.chunked_array([TABLE_1A]),
+        pl.DataFrame({"salary": TABLE_1A}),
+        iter(TABLE_1A),
+    ],
+    ids=lambda c: type(c).__module__.split(".")[0] + "." + type(c).__name__,
+)
+def test_any_kind_of_column(column):
+    assert wb.advise(column).max_epsilon(m=3) == 20
+
+
+def test_files_and_policies(tmp_path):
+    frame = pl.DataFrame({"age": [1, 2, 3], "salary": [10, 20, 40], "zip": ["a", "a", "b"]})
+    frame.write_csv(tmp_path / "t.csv")
+    (tmp_path / "p.toml").write_text(
+        'version = 1\n[roles]\nquasi = ["age", "zip"]\nsensitive = ["salary"]\n'
+    )
+    for advice in (
+        wb.advise(tmp_path / "t.csv", "salary"),
+        wb.advise(tmp_path / "t.csv", policy=tmp_path / "p.toml"),
+        wb.advise(frame, "salary", types={"salary": "float"}),
+    ):
+        assert advice.max_epsilon(m=3) == 10
+    with pytest.raises(wb.ParameterError, match="sensitive"):
+        wb.advise(frame)
+    with pytest.raises(wb.TableError, match="no column"):
+        wb.advise(frame, "salry")
+    with pytest.raises(wb.ParameterError, match="no type"):
+        wb.advise(frame, "salary", types={"salary": "number"})
+    with pytest.raises(wb.TableError):
+        wb.advise(3)
+
+
+def test_categories_have_no_epsilon():
+    advice = wb.advise(["flu", "flu", "ulcer", None])
+    assert not advice.numeric
+    with pytest.raises(wb.TableError, match="needs numbers"):
+        advice.max_m(epsilon=1)
+    assert advice.to_dict()["curve"] is None
+    assert advice.best("distinct-l", "l").value == 3
+    assert advice.best("frequency-l", "l").value == 2
+    assert advice.best("m-uniqueness", "m").value == 2
+    with pytest.raises(wb.ParameterError, match="strongest"):
+        advice.best("delta-l", "variant")
+    with pytest.raises(wb.ParameterError, match="one attribute"):
+        advice.best("delta-presence", "delta_max")
+
+
+def test_to_dict():
+    found = wb.advise(TABLE_1A).to_dict(epsilon=20, m=3)
+    assert list(found)[:8] == [
+        *("sensitive", "rows", "epsilon", "m", "achievable", "max_m"),
+        *("max_epsilon_exclusive", "curve"),
+    ]
+    assert found["achievable"] is False
+    assert (found["max_m"], found["max_epsilon_exclusive"]) == (2, 20)
+    assert found["curve"] == [[None, 1], [23000, 2], [20, 4], [10, 8]]
+    relative = wb.advise([11000, 12100]).to_dict(epsilon="9%", m=2)
+    assert (relative["epsilon"], relative["relative"]) == (0.09, True)
+    assert relative["achievable"] is True
+    assert Fraction(relative["max_epsilon_exclusive"]) <= Fraction(1, 11)
+    nothing = wb.advise(TABLE_1A).to_dict()
+    assert nothing["achievable"] is nothing["max_m"] is nothing["epsilon"] is None
+
+
+# ---- every limit: possible just within, impossible just beyond
+
+ASKED = [
+    *(("k-anonymity", "k", {}), ("distinct-l", "l", {}), ("frequency-l", "l", {})),
+    *(("entropy-l", "l", {}), ("recursive-cl", "c", {"l": 2}), ("recursive-cl", "c", {"l": 3})),
+    *(("recursive-cl", "l", {"c": 1}), ("recursive-cl", "l", {"c": Fraction(5, 2)})),
+    *(("alpha-k", "alpha", {"k": 2}), ("alpha-k", "k", {"alpha": Fraction(1, 2)})),
+    *(("m-uniqueness", "m", {}), ("t-closeness", "t", {}), ("delta-l", "l", {"delta": 1})),
+    *(("delta-l", "delta", {"l": 2}), ("delta-l", "delta", {"l": Fraction(4, 3)})),
+    *(("delta-l", "delta", {"l": 2, "variant": "literal"}), ("k-e", "e", {"k": 2})),
+    *(("k-e", "k", {"e": 3}), ("variance", "t", {}), ("epsilon-m", "m", {"epsilon": 2})),
+    *(("epsilon-m", "epsilon", {"m": 2}), ("epsilon-m", "epsilon", {"m": 3, "relative": True})),
+    *(("l-e", "l", {"e": 1}), ("l-e", "e", {"l": 2})),
+]
+
+
+@pytest.mark.parametrize(("name", "key", "others"), ASKED, ids=str)
+@given(data=st.data())
+@settings(max_examples=30)
+def test_limits_are_tight(name, key, others, data):
+    cls = lookup(name)
+    kinds = ("balanced",) if cls.needs == "tree" else ("integers",)
+    sample = data.draw(samples.samples(cls, rows=7, kinds=kinds, groups=1))
+    table = Whole(sample.column, len(sample.values))
+    limit = table.strongest(name, key, others)
+    specification = cls.parameters()[key]
+    sign = 1 if specification.stronger == "higher" else -1
+
+    def possible(value: Fraction) -> bool:
+        principle = cls(**others, **{key: value})
+        return naive.feasible(
+            sample.values, lambda g: samples.expected(principle, g, sample.context)
+        )
+
+    if limit is None:
+        least = table.weakest(name, key)
+        assert not possible(least) or (least == 0 and specification.stronger == "higher")
+        return
+    if limit.value is None:
+        return
+    step = {"whole": Fraction(1)}.get(specification.kind, Fraction(1, 10**9) * sign)
+    step = Fraction(1, 2) if name == "l-e" and key == "e" else step
+    beyond = limit.value + step
+    if specification.accepts(limit.value):
+        assert possible(limit.value) != limit.exclusive
+    if limit.exclusive and specification.accepts(limit.value - step):
+        assert possible(limit.value - step)
+    if not limit.exclusive and specification.accepts(beyond) and specification.accepts(limit.value):
+        unbounded = name == "l-e" and beyond > sample.column.domain.tree.height
+        assert unbounded or not possible(beyond)
+
+
+# ---- refusals are true
+
+REFUSED = ["epsilon-m", "m-uniqueness", "delta-l", "frequency-l", "l-e"]
+
+
+@pytest.mark.parametrize("name", REFUSED)
+@given(data=st.data())
+@settings(max_examples=60)
+def test_refusals_are_true(name, data):
+    cls = lookup(name)
+    kinds = ("balanced", "unbalanced") if name == "l-e" else ("integers", "tenths")
+    sample = data.draw(samples.samples(cls, rows=7, kinds=kinds, groups=1))
+    principle = data.draw(samples.principles(cls, sample))
+    rows = len(sample.values)
+
+    def exists(wanted) -> bool:
+        return naive.feasible(sample.values, lambda g: samples.expected(wanted, g, sample.context))
+
+    table = Whole(sample.column, rows)
+    assert table.feasible(principle) == exists(principle)
+    assume(not table.feasible(principle))
+    for alternative in alternatives(principle, table):
+        assert exists(alternative.principle), alternative
+    error = refusal(principle, sample.column, rows)
+    assert isinstance(error, wb.InfeasibleError)
+    assert error.hint
+    if isinstance(principle, EpsilonMAnonymity):
+        crowd = naive.maxsize(
+            sample.values,
+            sample.context,
+            *(principle.epsilon, principle.relative, principle.e1, principle.e2),
+        )
+        assert f"{crowd} of {rows} row" in error.what
+
+
+@pytest.mark.parametrize("cls", list(iterate()), ids=lambda cls: cls.name)
+def test_every_principle_can_be_refused(cls):
+    column = None if cls.needs in ("size", "population") else encode(pl.Series("s", [1, 1, 2]))
+    if cls.needs == "tree":
+        column = encode(pl.Series("s", ["a", "a", "b"])).with_tree(
+            samples.hierarchy({"r": None, "a": "r", "b": "r"})
+        )
+    if cls.needs == "several":
+        column = join(
+            "s+t", [encode(pl.Series("s", [1, 1, 2])), encode(pl.Series("t", ["a", "a", "b"]))]
+        )
+    if cls.needs == "distance":
+        column = encode(pl.Series("s", [[0.5, 0.5], [0.5, 0.5], [0.0, 1.0]]))
+    error = refusal(parse(cls.example), column, 3)
+    assert error.exit_code == 3
+    assert error.hint
+
+
+def test_what_a_refusal_says():
+    salaries = encode(pl.Series("salary", TABLE_1A))
+
+    def said(principle: str, column=salaries) -> str:
+        return str(refusal(parse(principle), column, 8))
+
+    assert said("epsilon-m:epsilon=4500,m=5") == (
+        "column 'salary': 3 of 8 rows lie in the window [1000, 1020], more than 1/5\n"
+        "  try: m=2 with epsilon=4500, or epsilon below 10 with m=5"
+    )
+    assert said("epsilon-m:e1=20,e2=1000,m=4").endswith(
+        "m=2 with e1=20 and e2=1000, or e1 and e2 below 20 with m=4"
+    )
+    assert "epsilon below 1.96078% with m=4" in said("epsilon-m:epsilon=10%,m=4")
+    assert said("k-anonymity:k=50", None) == (
+        "k-anonymity:k=50 needs 50 rows, the table has 8\n  try: k=8"
+    )
+    assert said("alpha-k:alpha=0.1,k=9").endswith("try: alpha=0.125, k=8")
+    secret = encode(pl.Series("disease", ["hush", "hush", "flu"]))
+    text = str(refusal(parse("frequency-l:l=2"), secret, 3))
+    assert text == "column 'disease': 2 of 3 rows share one value, more than 1/2\n  try: l=1.5"
+    gaps = encode(pl.Series("s", [None, None, None, 4]))
+    assert "3 of 4 rows have no value" in str(refusal(parse("epsilon-m:epsilon=0,m=2"), gaps, 4))
+
+
+def test_rounded():
+    assert rounded(Fraction(1, 3), up=True, digits=3) == Fraction(334, 1000)
+    assert rounded(Fraction(1, 3), up=False, digits=3) == Fraction(333, 1000)

@@ -1,0 +1,231 @@
+"""A release is written whole or not at all, and its manifest tells what a reader must know."""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import polars as pl
+import pytest
+
+import wideberth as wb
+from wideberth import tables
+from wideberth.release import manifest_path
+
+PEOPLE = pl.DataFrame(
+    {
+        "name": [f"secret{i}" for i in range(8)],
+        "age": [21, 22, 25, None, 40, 41, 44, 47],
+        "sex": ["f", "m"] * 4,
+        "salary": [1000, 2000, 3000, 4000, 5000, 6000, 7000, 8000],
+    }
+)
+HOW: dict[str, Any] = {
+    "identifier": "name",
+    "quasi": ["age", "sex"],
+    "sensitive": "salary",
+    "principles": [wb.EpsilonMAnonymity(epsilon=1500, m=2), "k-anonymity:k=2"],
+}
+KEYS = [
+    "versions",
+    "created",
+    "input",
+    "output",
+    "roles",
+    "group",
+    "principles",
+    "transform",
+    "seed",
+    "rows",
+    "groups",
+    "leaves",
+    "swap_audit",
+    "suppressed",
+    "loss",
+    "verified",
+    "warnings",
+    "promise",
+    "not_promised",
+    "seconds",
+]
+
+
+@pytest.fixture(scope="module")
+def release() -> wb.Release:
+    return wb.anonymize(PEOPLE, **HOW)
+
+
+def hashed(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+# The manifest.
+
+
+def test_the_manifest(release):
+    told = release.manifest
+    assert list(told) == KEYS
+    assert json.loads(json.dumps(told, allow_nan=False)) == told
+    assert set(told["versions"]) == {"wideberth", "python", "numpy", "polars", "numba"}
+    assert told["versions"]["wideberth"] == wb.__version__
+    assert dt.datetime.fromisoformat(told["created"]).utcoffset() == dt.timedelta(0)
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00", told["created"])
+    assert told["input"] == {"name": None, "sha256": None, "rows": 8, "columns": 4}
+    assert told["output"] == {"name": None, "sha256": None}
+    assert told["roles"]["identifier"] == ["name"]
+    assert told["group"] == "group"
+    assert told["principles"] == ["epsilon-m:epsilon=1500,m=2 on salary", "k-anonymity:k=2"]
+    assert told["transform"]["algorithm"] == "mondrian"
+    assert told["rows"] == 8
+    assert told["groups"] == told["verified"]["groups"] > 0
+    assert told["suppressed"] == {"rows": 0, "share": 0}
+    assert told["loss"]["average_group_size"] == 8 / told["groups"]
+    by_attribute = told["loss"]["ncp_percent_by_attribute"]
+    assert told["loss"]["ncp_percent"] == pytest.approx(sum(by_attribute.values()) / 2)
+    assert told["loss"]["discernibility"] >= 64 / told["groups"]
+    assert told["verified"]["satisfied"] is True
+    assert all("worst" not in report for report in told["verified"]["principles"])
+    assert told["warnings"] == []
+    assert "single release" in told["promise"]
+    assert told["not_promised"]
+    assert list(told["seconds"]) == ["reading", "encoding", "splitting", "recoding", "verifying"]
+
+
+def test_the_manifest_holds_no_secret(release):
+    text = json.dumps(release.manifest)
+    assert release.manifest["seed"] == "secret, from the operating system"
+    assert "secret" not in text.replace(release.manifest["seed"], "")
+
+
+def test_a_fixed_seed_is_told_and_warned_of():
+    told = wb.anonymize(PEOPLE, seed=12, **HOW).manifest
+    assert told["seed"] == "fixed: 12"
+    assert any("can undo the shuffling" in text for text in told["warnings"])
+
+
+def test_the_input_is_identified(tmp_path):
+    path = tmp_path / "people.csv"
+    PEOPLE.write_csv(path)
+    told = wb.anonymize(path, **HOW).manifest
+    assert told["input"] == {
+        "name": "people.csv",
+        "sha256": hashed(path),
+        "rows": 8,
+        "columns": 4,
+    }
+    assert str(tmp_path) not in json.dumps(told)
+
+
+# Checking.
+
+
+def test_a_release_checks_itself(release):
+    result = release.check()
+    assert result.satisfied
+    assert [str(r.principle) for r in result.principles] == [
+        "epsilon-m:epsilon=1500,m=2",
+        "k-anonymity:k=2",
+    ]
+    assert "8 rows in" in repr(release)
+    assert "k-anonymity:k=2" in repr(release)
+
+
+def test_a_table_that_was_changed_is_found_out(tmp_path):
+    release = wb.anonymize(PEOPLE.to_pandas(), **HOW)
+    release.table["salary"] = 1000
+    assert not release.check()
+    with pytest.raises(wb.VerificationError, match="does not keep its principles"):
+        release.save(tmp_path / "release.csv")
+    assert list(tmp_path.iterdir()) == []
+
+
+# Writing.
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".csv.gz", ".parquet", ".feather"])
+def test_saving(release, suffix, tmp_path):
+    path = tmp_path / f"release{suffix}"
+    told = release.save(path)
+    beside = tmp_path / f"release{suffix}.manifest.json"
+    assert beside == manifest_path(path)
+    assert sorted(tmp_path.iterdir()) == sorted([path, beside])
+    assert json.loads(beside.read_text(encoding="utf-8")) == told
+    assert told["output"] == {"name": path.name, "sha256": hashed(path)}
+    assert {**told, "output": None} == {**release.manifest, "output": None}
+    written = tables.read(path)
+    text = [column.cast(pl.String) for column in release.table]
+    assert written.select(pl.all().cast(pl.String)).equals(pl.DataFrame(text))
+    assert wb.check(path, group="group", **{k: v for k, v in HOW.items() if k != "identifier"})
+
+
+def test_the_kind_of_table_does_not_matter(tmp_path):
+    for table in (PEOPLE.to_pandas(), PEOPLE.to_arrow(), PEOPLE):
+        release = wb.anonymize(table, seed=1, **HOW)
+        release.save(tmp_path / "r.parquet", force=True)
+        found = pl.read_parquet(tmp_path / "r.parquet")
+        assert found.columns == ["age", "sex", "salary", "group"]
+        assert sorted(found["salary"]) == PEOPLE["salary"].to_list()
+
+
+def test_nothing_is_replaced_without_force(release, tmp_path):
+    path = tmp_path / "release.csv"
+    for existing in (path, manifest_path(path)):
+        existing.write_text("mine")
+        with pytest.raises(wb.OutputError, match="exists"):
+            release.save(path)
+        assert list(tmp_path.iterdir()) == [existing]
+        assert existing.read_text() == "mine"
+        existing.unlink()
+    path.write_text("mine")
+    release.save(path, force=True)
+    assert path.read_text() != "mine"
+
+
+def test_a_manifest_that_cannot_be_written_takes_the_table_with_it(release, tmp_path):
+    path = tmp_path / "release.csv"
+    manifest_path(path).mkdir()
+    with pytest.raises(wb.OutputError, match="is a directory"):
+        release.save(path, force=True)
+    assert list(tmp_path.iterdir()) == [manifest_path(path)]
+
+
+def test_a_failure_while_writing_leaves_nothing(release, tmp_path, monkeypatch):
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    with pytest.raises(wb.OutputError, match="No space left on device"):
+        release.save(tmp_path / "release.csv")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["release.xlsx", "release", "nowhere/release.csv"])
+def test_places_that_do_not_do(release, name, tmp_path):
+    with pytest.raises(wb.OutputError):
+        release.save(tmp_path / name)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_would_not_keep_the_principle_is_not_written(tmp_path):
+    """In CSV an empty text and a missing value are the same: two values become one."""
+    table = pd.DataFrame({"age": [1, 2], "disease": ["", None]})
+    release = wb.anonymize(table, quasi="age", sensitive="disease", principles="distinct-l:l=2")
+    with pytest.raises(wb.VerificationError, match="read back from the file") as refusal:
+        release.save(tmp_path / "release.csv")
+    assert ".parquet" in refusal.value.hint
+    assert list(tmp_path.iterdir()) == []
+    release.save(tmp_path / "release.parquet")
+
+
+def test_moments_in_text(tmp_path):
+    table = pl.DataFrame(
+        {"age": [1, 2], "when": [dt.datetime(2024, 1, 1, 8), dt.datetime(2024, 1, 3, 9)]}
+    )
+    release = wb.anonymize(table, quasi="age", sensitive="when", principles="k-e:k=2,e=1")
+    release.save(tmp_path / "release.csv")
+    assert (tmp_path / "release.csv").exists()
