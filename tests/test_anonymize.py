@@ -21,6 +21,7 @@ import naive
 import wideberth as wb
 from wideberth import anonymizing, transform
 from wideberth.algorithms import splitting
+from wideberth.algorithms.leaves import boxes_of
 from wideberth.datasets import census
 from wideberth.groups import Partition
 
@@ -53,7 +54,9 @@ def by_thirds(quasis: Any, demands: Any, *, rng: Any, **_: Any) -> splitting.Spl
     codes = quasis[0].codes
     labels = np.empty(len(codes), dtype=np.int32)
     labels[np.argsort(codes, kind="stable")] = np.arange(len(codes)) * 3 // len(codes)
-    return splitting.Split(Partition(labels, 3), 3, None)
+    partition = Partition(labels, 3)
+    boxes = boxes_of(partition, [quasi.codes for quasi in quasis])
+    return splitting.Split(partition, boxes, 3, None)
 
 
 @pytest.fixture

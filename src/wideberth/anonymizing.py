@@ -27,7 +27,7 @@ from wideberth.policy import GROUP, Policy
 from wideberth.principles import Principle
 from wideberth.quasi import Quasi, read_quasi
 from wideberth.recode import Recoded, Style, recode, styles
-from wideberth.release import Release, describe
+from wideberth.release import Release, describe, fingerprint
 from wideberth.request import Request
 from wideberth.subject import Subject
 from wideberth.transform import Grid
@@ -157,7 +157,7 @@ def anonymize(
     partition = outcome.partition
     with clock("recoding", len(task.rows)):
         order = rng.permutation(len(task.rows))
-        recoded = recode(task.quasis, partition, task.styles, order)
+        recoded = recode(task.quasis, partition, task.styles, order, outcome.boxes)
         ids = _ids(task, partition, order, rng)
         published = _publish(request, task, recoded, ids, order)
     question = {
@@ -186,7 +186,8 @@ def anonymize(
         group=task.group,
         seconds=clock.seconds,
     )
-    return Release(published, manifest, question)
+    frame, _ = tables.adopt(published)
+    return Release(published, manifest, question, verified, fingerprint(frame))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -312,7 +313,7 @@ def _ids(task: _Task, partition: Partition, order: Ints, rng: np.random.Generato
     """Number the groups in random order: the order of their making tells something about them."""
     if task.group is None:
         return None
-    names = rng.permutation(partition.count) + 1
+    names = rng.permutation(partition.count).astype(np.int32) + 1
     return pl.Series(task.group, names[partition.labels[order]], dtype=pl.Int64)
 
 

@@ -50,15 +50,17 @@ def covers(quasi: Quasi, style: Style, published: Sequence[pl.Series], codes: Co
     size = quasi.domain.size
     # A null stands for missing values only; it counts as one more label.
     said = encoded.indices.fill_null(len(labels)).to_numpy()
-    key = said.astype(np.int64) * size + codes
-    key.sort()
-    distinct = key[np.flatnonzero(np.append(True, key[1:] != key[:-1]))]
-    label, code = np.divmod(distinct, size)
+    label, code = said, codes.astype(np.int64)
+    if style.recoding != "interval":  # more work per value: look at each combination once
+        key = said.astype(np.int64) * size + codes
+        key.sort()
+        label, code = np.divmod(key[np.flatnonzero(np.append(True, key[1:] != key[:-1]))], size)
     missing = np.full(len(code), False) if quasi.domain.missing is None else code == size - 1
     admits = np.append(labels.str.ends_with(OR_MISSING).to_numpy(), True)
     if not admits[label[missing]].all() or (label[~missing] == len(labels)).any():
         return False
-    label, code = label[~missing], code[~missing]
+    if missing.any():
+        label, code = label[~missing], code[~missing]
     return bool(_PARSERS[style.recoding](quasi, style, labels, label, code).all())
 
 

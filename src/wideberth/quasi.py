@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from wideberth.encode import Codes, Column, Domain, encode
+from wideberth.encode import Codes, Column, Domain, encode_as
 from wideberth.errors import TableError
 from wideberth.exact import Floats, Ints
 from wideberth.hierarchy import Hierarchy, parse_spec
-from wideberth.schema import convert, infer_type
+from wideberth.schema import infer_type
 
 #: Where missing values are: so far off that mixing them with others costs the whole domain.
 FAR = 2.0
@@ -98,7 +98,7 @@ def read_quasi(
             f"quasi-identifier '{series.name}' holds lists",
             hint="make a column of each component",
         )
-    column = encode(convert(series, kind))
+    column = encode_as(series, kind)
     if column.domain.known == 0:
         raise TableError(
             f"quasi-identifier '{series.name}' is missing in every row",

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from wideberth.algorithms.leaves import Boxes
 from wideberth.align import ends, written
 from wideberth.encode import Codes, Column
 from wideberth.errors import ParameterError
@@ -125,6 +126,7 @@ def recode(
     partition: Partition,
     how: Mapping[str, Style] | None = None,
     order: Ints | None = None,
+    boxes: Boxes | None = None,
 ) -> Recoded:
     """Publish one value per group for each quasi-identifier.
 
@@ -138,6 +140,8 @@ def recode(
         The style of each quasi-identifier, from `styles`.
     order : array of int, optional
         The rows in the order in which they are to be published.
+    boxes : pair of arrays, optional
+        The lowest and highest codes of every group, if they are known already.
 
     Examples
     --------
@@ -151,15 +155,12 @@ def recode(
     how = how or styles(quasis)
     sizes = np.bincount(partition.labels, minlength=partition.count)
     labels = partition.labels if order is None else partition.labels[order]
-    start = np.concatenate(([0], np.cumsum(sizes)[:-1]))
-    by_group = _sorted_rows(partition)
+    rows = _Rows(partition)
     columns, losses = {}, {}
-    for quasi in quasis:
+    for number, quasi in enumerate(quasis):
         style = how[quasi.name]
-        codes = quasi.codes[by_group]
-        if quasi.domain.missing is not None:
-            codes = np.where(codes == quasi.domain.missing, np.int32(-1), codes)
-        held = _Held(partition, start, codes)
+        ends = None if boxes is None else (boxes[0][:, number], boxes[1][:, number])
+        held = _Held(rows, quasi, ends)
         published, extent = _RECODERS[style.recoding](quasi, held, style.grid)
         names = style.columns(quasi)
         columns[quasi.name] = [
@@ -178,21 +179,41 @@ class _Held:
 
     Parameters
     ----------
-    partition : Partition
-        The groups.
-    start : array of int
-        Where the rows of each group begin, when rows are sorted by group.
-    codes : array of int
-        The codes of the rows so sorted; -1 for missing values.
+    rows : _Rows
+        The rows of each group.
+    quasi : Quasi
+        The quasi-identifier.
+    ends : pair of arrays, optional
+        The lowest and highest code of each group, if known.
     """
 
-    partition: Partition
-    start: Ints
-    codes: Codes
+    rows: _Rows
+    quasi: Quasi
+    ends: Boxes | None
+
+    @property
+    def start(self) -> Ints:
+        """Where the rows of each group begin."""
+        return self.rows.start
+
+    @cached_property
+    def codes(self) -> Codes:
+        """The codes of the rows, sorted by group; -1 for missing values."""
+        codes = self.quasi.codes[self.rows.sorted]
+        if self.quasi.domain.missing is None:
+            return codes
+        return np.where(codes == self.quasi.domain.missing, np.int32(-1), codes)
+
+    @property
+    def known(self) -> Boxes | None:
+        """The ends, where they are known and none of them stands for a missing value."""
+        return self.ends if self.quasi.domain.missing is None else None
 
     @cached_property
     def highs(self) -> Ints:
         """The last code of each group; 0 where every value is missing."""
+        if self.known is not None:
+            return self.known[1].astype(np.int64)
         return np.maximum(np.maximum.reduceat(self.codes, self.start), 0)
 
     @cached_property
@@ -206,6 +227,8 @@ class _Held:
 
     @cached_property
     def _lowest(self) -> Ints:
+        if self.known is not None:
+            return self.known[0].astype(np.int64)
         return np.minimum.reduceat(self.codes, self.start)
 
     @cached_property
@@ -259,8 +282,11 @@ def _hierarchy(quasi: Quasi, held: _Held, grid: Grid | None) -> tuple[list[pl.Se
     assert tree is not None  # noqa: S101 - `styles` has seen to it
     # One more for missing values, which must not count as the first or the last node.
     first, last = (np.append(quasi.nodes, other) for other in (len(tree), -1))
-    low = np.where(held.absent, 0, np.minimum.reduceat(first[held.codes], held.start))
-    high = np.where(held.absent, 0, np.maximum.reduceat(last[held.codes], held.start))
+    if held.known is not None and (np.diff(quasi.nodes) >= 0).all():  # codes in leaf order
+        low, high = first[held.lows], last[held.highs]
+    else:
+        low = np.where(held.absent, 0, np.minimum.reduceat(first[held.codes], held.start))
+        high = np.where(held.absent, 0, np.maximum.reduceat(last[held.codes], held.start))
     nodes = _common_ancestors(tree, low, high)
     texts = pl.Series(tree.labels, dtype=pl.String).gather(nodes)
     leaves = tree.leaf_counts
@@ -298,7 +324,7 @@ def _distinct_sets(quasi: Quasi, held: _Held) -> tuple[Ints, list[list[int]]]:
             [code for code in range(known) if mask >> code & 1] for mask in distinct.tolist()
         ]
         return which, members
-    groups = held.partition.histograms(Column(quasi.codes, quasi.domain))
+    groups = held.rows.partition.histograms(Column(quasi.codes, quasi.domain))
     codes = groups.codes.tolist()
     number: dict[tuple[int, ...], int] = {}
     which = np.empty(len(groups), dtype=np.int64)
@@ -317,16 +343,29 @@ _RECODERS: dict[str, Any] = {
 }
 
 
-def _sorted_rows(partition: Partition) -> Ints:
-    """Return the rows sorted by group."""
-    # To sort whole numbers that hold label and row is faster than any argsort.
-    rows = len(partition.labels)
-    bits = max(rows - 1, 1).bit_length()
-    keys = partition.labels.astype(np.int64) << bits
-    keys |= np.arange(rows)
-    keys.sort()
-    keys &= (1 << bits) - 1
-    return keys
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """The rows of each group, found when somebody asks."""
+
+    partition: Partition
+
+    @cached_property
+    def start(self) -> Ints:
+        """Where the rows of each group begin, when rows are sorted by group."""
+        sizes = np.bincount(self.partition.labels, minlength=self.partition.count)
+        return np.concatenate(([0], np.cumsum(sizes)[:-1]))
+
+    @cached_property
+    def sorted(self) -> Ints:
+        """The rows sorted by group."""
+        # To sort whole numbers that hold label and row is faster than any argsort.
+        rows = len(self.partition.labels)
+        bits = max(rows - 1, 1).bit_length()
+        keys = self.partition.labels.astype(np.int64) << bits
+        keys |= np.arange(rows)
+        keys.sort()
+        keys &= (1 << bits) - 1
+        return keys
 
 
 def _common_ancestors(tree: Hierarchy, low: Ints, high: Ints) -> Ints:

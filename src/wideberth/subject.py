@@ -13,13 +13,13 @@ import numpy as np
 import polars as pl
 
 from wideberth import tables
-from wideberth.encode import Column, encode, join
+from wideberth.encode import Column, encode, encode_as, join
 from wideberth.errors import ParameterError, TableError
 from wideberth.exact import Ints
 from wideberth.groups import Groups, Partition
 from wideberth.hierarchy import Hierarchy, parse_spec
 from wideberth.principles import Principle
-from wideberth.schema import convert, infer_type
+from wideberth.schema import infer_type
 
 _NUMERIC = ("integer", "float", "decimal", "date")
 
@@ -140,7 +140,7 @@ class Subject:
     def _single(self, name: str, kind: str, principle: Principle) -> Column:
         series = self.frame[name]
         try:
-            column = encode(series if kind == "vector" else convert(series, kind))
+            column = encode(series) if kind == "vector" else encode_as(series, kind)
         except TableError as error:
             if name in self.types or principle.needs != "numbers":
                 raise

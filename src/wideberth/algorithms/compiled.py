@@ -18,7 +18,7 @@ import numpy as np
 
 from wideberth.algorithms.arrangement import Arrangement
 from wideberth.algorithms.crew import Task, work_off
-from wideberth.algorithms.leaves import Leaves, Pools, Style, exchanged
+from wideberth.algorithms.leaves import Boxes, Leaves, Pools, Style, exchanged
 from wideberth.exact import Floats, Ints
 from wideberth.groups import Partition
 from wideberth.kernels import cutting, exchanging, judging, kinds, solving, sorting
@@ -205,12 +205,8 @@ class Compiled:
             middles.append((low + np.maximum.reduceat(at, leaves.begins)) / 2)
         return np.stack(middles, axis=1)
 
-    def deal(self, leaves: Leaves) -> Partition:
-        """Deal the rows of each leaf to its groups."""
-        return self.deal_boxes(leaves)[0]
-
-    def deal_boxes(self, leaves: Leaves) -> tuple[Partition, Any]:
-        """The same, with the lowest and highest codes of every group."""
+    def deal(self, leaves: Leaves) -> tuple[Partition, Boxes]:
+        """Deal the rows of each leaf to its groups; also return their boxes."""
         first = np.cumsum(leaves.hands, dtype=np.int64) - leaves.hands
         many = int(leaves.hands.sum())
         labels = np.empty(self.task.rows, np.int32)
@@ -224,7 +220,7 @@ class Compiled:
             )  # fmt: skip
 
         work_off(_shared(some, leaves.sizes), self.threads)
-        return Partition(labels, many), boxes
+        return Partition(labels, many), (boxes[0], boxes[1])
 
 
 def _empty(rows: int, slots: int) -> solving.Leaves:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from wideberth.encode import Codes
 from wideberth.exact import Floats, Ints
 from wideberth.groups import Partition
 
@@ -84,6 +85,18 @@ def exchanged(
     return Leaves(ranks, sizes, np.ones_like(sizes)), int(gain)
 
 
+#: The lowest and the highest code of every group, a line for each group.
+Boxes: TypeAlias = tuple[npt.NDArray[Any], npt.NDArray[Any]]
+
+
+def boxes_of(partition: Partition, columns: Sequence[Codes]) -> Boxes:
+    """Find the box of every group from the codes of its rows."""
+    order = np.argsort(partition.labels, kind="stable")
+    start = np.searchsorted(partition.labels[order], np.arange(partition.count))
+    codes = np.stack([column[order] for column in columns], axis=1)
+    return np.minimum.reduceat(codes, start), np.maximum.reduceat(codes, start)
+
+
 class Engine(Protocol):
     """Somebody who can do the work: compiled code, or the rules themselves."""
 
@@ -99,5 +112,5 @@ class Engine(Protocol):
     def centres(self, leaves: Leaves) -> Floats:
         """The middle of each leaf's box, in steps."""
 
-    def deal(self, leaves: Leaves) -> Partition:
-        """Deal the rows of each leaf to its groups."""
+    def deal(self, leaves: Leaves) -> tuple[Partition, Boxes]:
+        """Deal the rows of each leaf to its groups; also return their boxes."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from wideberth.algorithms.arrangement import Arrangement
 from wideberth.algorithms.demand import Demand
-from wideberth.algorithms.leaves import Leaves, Pools, Style, exchanged
+from wideberth.algorithms.leaves import Boxes, Leaves, Pools, Style, boxes_of, exchanged
 from wideberth.errors import InfeasibleError
 from wideberth.exact import Floats, Ints
 from wideberth.groups import Groups, Partition
@@ -200,8 +200,8 @@ class Plain:
         middles: Floats = (low + np.maximum.reduceat(at, leaves.begins)) / 2
         return middles
 
-    def deal(self, leaves: Leaves) -> Partition:
-        """Deal the rows of each leaf to its groups."""
+    def deal(self, leaves: Leaves) -> tuple[Partition, Boxes]:
+        """Deal the rows of each leaf to its groups; also return their boxes."""
         labels = np.empty(self.task.rows, np.int32)
         many = 0
         for begin, size in zip(leaves.begins, leaves.sizes, strict=True):
@@ -210,7 +210,8 @@ class Plain:
             assert dealt is not None  # noqa: S101 - only leaves that can be dealt are made
             labels[self.task.order[ranks]] = many + dealt
             many += int(dealt.max()) + 1
-        return Partition(labels, many)
+        partition = Partition(labels, many)
+        return partition, boxes_of(partition, [quasi.codes for quasi in self.task.quasis])
 
     def _noted(self, found: list[Ints]) -> Leaves:
         return Leaves(

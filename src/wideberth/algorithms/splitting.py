@@ -24,7 +24,7 @@ import numpy as np
 
 from wideberth.algorithms.arrangement import Arrangement, check_list
 from wideberth.algorithms.demand import Demand
-from wideberth.algorithms.leaves import Engine, Leaves, Pools, Style
+from wideberth.algorithms.leaves import Boxes, Engine, Leaves, Pools, Style, boxes_of
 from wideberth.errors import InfeasibleError, ParameterError
 from wideberth.exact import Ints
 from wideberth.groups import Partition
@@ -54,6 +54,8 @@ class Split:
     ----------
     partition : Partition
         The groups.
+    boxes : pair of arrays
+        Their lowest and highest codes, a line for each group.
     leaves : int
         How many leaves their rows were dealt from.
     swap_audit : dict or None
@@ -62,6 +64,7 @@ class Split:
     """
 
     partition: Partition
+    boxes: Boxes
     leaves: int
     swap_audit: dict[str, float] | None
 
@@ -110,8 +113,9 @@ def split(
 
         matched = match(task, leaves, rng)
         audit = {"swaps": matched.swaps, "unchanged": matched.unchanged}
-        return Split(matched.partition, len(leaves), audit)
-    return Split(engine.deal(leaves), len(leaves), None)
+        boxes = boxes_of(matched.partition, [quasi.codes for quasi in quasis])
+        return Split(matched.partition, boxes, len(leaves), audit)
+    return Split(*engine.deal(leaves), len(leaves), None)
 
 
 def grow(

@@ -186,7 +186,7 @@ def _files(rules: Mapping[str, Any]) -> list[str]:
 def summarize(release: Release, name: str) -> None:
     """Print what a person wants to know of a release: whether it is safe, and what that cost."""
     out = console()
-    for part in render(release.check(), name, out):
+    for part in render(release.verified or release.check(), name, out):
         out.print(part)
     out.print("\n" + cost(release.manifest))
 

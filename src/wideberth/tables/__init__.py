@@ -11,7 +11,7 @@ quote a cell, as the parsers' own errors do, which are therefore replaced (``fro
 from wideberth.tables.delimited import ReadOptions, TableWarning
 from wideberth.tables.memory import Back, adopt
 from wideberth.tables.reading import read
-from wideberth.tables.writing import check_target, drafts, put, write, write_text
+from wideberth.tables.writing import check_target, drafts, holds, put, write, write_text
 
 __all__ = [
     "Back",
@@ -20,6 +20,7 @@ __all__ = [
     "adopt",
     "check_target",
     "drafts",
+    "holds",
     "put",
     "read",
     "write",

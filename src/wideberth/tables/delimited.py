@@ -69,7 +69,7 @@ def read_csv(path: Path, suffix: str, options: ReadOptions) -> pl.DataFrame:
         table = _parse(path, _dialect(path, sample, "cp1252", delimiter))
     names = [column[0].as_py().strip() for column in table.columns]
     check_names(names, path.name)
-    frame = _blanked(cast("pl.DataFrame", pl.from_arrow(table.slice(1), rechunk=False)), options)
+    frame = _blanked(cast("pl.DataFrame", pl.from_arrow(table.slice(1), rechunk=True)), options)
     frame.columns = names  # named last: polars would take a name such as "^a$" for a pattern
     return frame
 

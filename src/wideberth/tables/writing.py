@@ -62,6 +62,32 @@ def put(frame: pl.DataFrame, path: Path) -> None:
             frame.write_csv(file, separator=_separator(suffix))
 
 
+def holds(path: Path, frame: pl.DataFrame) -> bool:
+    """Tell whether a file that was just written holds a table exactly; in doubt, no."""
+    suffix, form = format_of(path, OutputError)
+    try:
+        with path.open("rb") as file:
+            if form == "Parquet":
+                return pl.read_parquet(file).equals(frame)
+            if form == "Arrow":
+                return pl.read_ipc(file).equals(frame)
+        written = pl.read_csv(path, separator=_separator(suffix), infer_schema=False)
+    except pl.exceptions.PolarsError:
+        return False
+    return written.columns == frame.columns and all(
+        _says(there, here) for there, here in zip(written, frame, strict=True)
+    )
+
+
+def _says(text: pl.Series, series: pl.Series) -> bool:
+    """Tell whether a column of text says what a column of text or whole numbers holds."""
+    if series.dtype.is_integer():
+        text = text.cast(series.dtype, strict=False)
+    elif series.dtype == pl.String and (series == "").any():
+        return False  # others may read an empty field as missing
+    return text.dtype == series.dtype and text.equals(series)
+
+
 def _separator(suffix: str) -> str:
     return "\t" if ".tsv" in suffix else ","
 
