@@ -22,6 +22,7 @@ from wideberth.algorithms.leaves import Boxes, Leaves, Pools, Style, exchanged
 from wideberth.exact import Floats, Ints
 from wideberth.groups import Partition
 from wideberth.kernels import cutting, exchanging, judging, kinds, solving, sorting
+from wideberth.kernels.warming import warm
 
 #: Told how many rows are settled.
 Settled: TypeAlias = Callable[[int], None]
@@ -39,6 +40,7 @@ class Compiled:
         self.settled = settled
         self.spans = [quasi.domain.size for quasi in task.quasis]
         self.kind: Any = np.uint16 if max(self.spans) <= 2**16 else np.int32
+        warm(self.kind)
         self.matrix = np.empty((task.rows, len(self.spans)), self.kind)
 
     # ---- what the kernels are told
@@ -143,12 +145,12 @@ class Compiled:
                 own.desk = self._desk(rows)
             once = e - s > _LARGE
             found = subtree(
-                judging.hands, front, back, s, e, side, low, high, self.task.places, int(paper),
+                judging.hands(), front, back, s, e, side, low, high, self.task.places, int(paper),
                 block, int(once), self.sensitive, self.judge, own.desk, own.bench, leaves,
             )  # fmt: skip
             if once and not found:  # a large leaf: let it be noted as such
                 subtree(
-                    judging.hands, front, back, s, e, side, low, high, self.task.places,
+                    judging.hands(), front, back, s, e, side, low, high, self.task.places,
                     int(paper), e - s + 1, 0, self.sensitive, self.judge, own.desk, own.bench,
                     leaves,
                 )  # fmt: skip
@@ -181,7 +183,8 @@ class Compiled:
         def some(first: int, last: int) -> None:
             gains.append(
                 solve_pools(
-                    judging.hands, solving.solve, old, leaves.begins, pools.leaves, pools.begins,
+                    judging.hands(), solving.solver(), old, leaves.begins, pools.leaves,
+                    pools.begins,
                     first, last, target, self.limits, self.matrix, self.task.places, how,
                     self.sensitive, self.judge, self._desk(widest), new,
                 )

@@ -28,6 +28,7 @@ from wideberth.algorithms.leaves import Boxes, Engine, Leaves, Pools, Style, box
 from wideberth.errors import InfeasibleError, ParameterError
 from wideberth.exact import Ints
 from wideberth.groups import Partition
+from wideberth.kernels.warming import compiled_before
 from wideberth.quasi import Quasi
 
 #: Told the phase, how many rows are settled, and how many there are.
@@ -162,23 +163,11 @@ def _engine(task: Arrangement, threads: int | None, tally: _Tally) -> Engine:
     """Choose the compiled engine, unless the plain one is done before a compiler would be."""
     from wideberth.algorithms.plain import Plain
 
-    if not task.compilable or (task.rows <= _FEW and not _compiled_before()):
+    if not task.compilable or (task.rows <= _FEW and not compiled_before()):
         return Plain(task, tally.settled)
     from wideberth.algorithms.compiled import Compiled
 
     return Compiled(task, threads, tally.settled)
-
-
-def _compiled_before() -> bool:
-    """Tell whether there is compiled code from an earlier run."""
-    import os
-    from pathlib import Path
-
-    import wideberth.kernels
-
-    chosen = os.environ.get("NUMBA_CACHE_DIR")
-    place = Path(chosen) if chosen else Path(wideberth.kernels.__file__).parent / "__pycache__"
-    return any(place.rglob("solving._solve_pools*.nbc"))
 
 
 def _nearest(engine: Engine, leaves: Leaves, many: int) -> Ints:

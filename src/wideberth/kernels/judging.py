@@ -8,6 +8,7 @@ the row t places on is always beyond the window, a plain comparison of two array
 
 from __future__ import annotations
 
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -322,8 +323,7 @@ DESK = types.int64[:, ::1]
 HANDS = types.int64(ROWS, types.int64, types.int64, SENSITIVE, JUDGE, DESK)
 
 
-@njit(HANDS, **POINTED)
-def hands(rows, s, e, sensitive, judge, desk):
+def _hands(rows, s, e, sensitive, judge, desk):
     """Return how many groups the rows are to be dealt to, 0 if they cannot satisfy the demands.
 
     Columns s to e of `rows` hold the rows' ranks, ascending, and below them the last rank in each
@@ -344,3 +344,9 @@ def hands(rows, s, e, sensitive, judge, desk):
     while g and not _hold(rows, s, e, g, one - 1, sensitive, judge, desk):
         g //= 2
     return g
+
+
+@cache
+def hands():
+    """Return the kernel. Others get it as a pointer, so that it is compiled but once."""
+    return njit(HANDS, **POINTED)(_hands)

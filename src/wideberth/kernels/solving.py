@@ -164,7 +164,7 @@ SOLVE = types.float64(
 )
 
 
-@njit(SOLVE, **POINTED)
+@njit(**POINTED)
 def solve(hands, block, chosen, n, g, style, sensitive, judge, desk, out, leaves):
     """Take chosen rows, to be dealt to g hands as they are, apart; return the loss.
 
@@ -248,6 +248,14 @@ def solve(hands, block, chosen, n, g, style, sensitive, judge, desk, out, leaves
                         leaf = parts[0, j, i + 1] if i < first else parts[1, j, i + 1 - first]
                         leaves[j, i + 1] = leaf
     return whole if best < 0 else best
+
+
+@cache
+def solver():
+    """Return the kernel. Others get it as a pointer, so that it is compiled but once."""
+    solve.compile(SOLVE)
+    solve.disable_compile()
+    return solve
 
 
 LEAVES = types.NamedTuple((types.uint32[::1], types.int32[::1], types.int32[::1]), Leaves)
