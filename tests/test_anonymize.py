@@ -472,7 +472,9 @@ def test_values_that_do_not_cover_are_not_published(monkeypatch):
 
     def forged(*arguments: Any) -> Any:
         recoded = honest(*arguments)
-        recoded.columns["age"][0] = recoded.columns["age"][0].str.replace(r"\d+$", "30")
+        recoded.columns["age"][0] = (
+            recoded.columns["age"][0].cast(pl.String).str.replace(r"\d+$", "30")
+        )
         return recoded
 
     monkeypatch.setattr(anonymizing, "recode", forged)

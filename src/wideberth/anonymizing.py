@@ -144,6 +144,8 @@ def anonymize(
             if principles or policy is None:
                 raise
             raise PolicyError(error.what, hint=error.hint) from None  # the policy's mistake
+    suppressed = request.frame.height - len(task.rows)
+    request = request.lighter()
     with clock("splitting"):  # tells its own progress
         outcome = split(
             task.quasis,
@@ -179,6 +181,7 @@ def anonymize(
     manifest = describe(
         request,
         outcome=outcome,
+        suppressed=suppressed,
         recoded=recoded,
         verified=verified,
         warnings=cautions,
@@ -195,7 +198,7 @@ class _Task:
     """The rows that will be published, made ready for the algorithm."""
 
     rows: Ints
-    frame: pl.DataFrame
+    frame: pl.DataFrame  # the columns that are published as they are
     quasis: Sequence[Quasi]
     demands: Sequence[Demand]
     styles: Mapping[str, Style]
@@ -228,6 +231,7 @@ def _prepare(request: Request, rng: np.random.Generator) -> _Task:
             if not len(rows) or not _feasible(demand, len(rows)):
                 raise refusal(demand.principle, demand.column, len(rows))
     frame = request.frame[rows] if hopeless else request.frame
+    untouched = [*request.roles["sensitive"], *request.roles["insensitive"]]
     quasis = [
         read_quasi(
             frame[name],
@@ -239,7 +243,14 @@ def _prepare(request: Request, rng: np.random.Generator) -> _Task:
     ]
     how = styles(quasis, request.transform.recoding, request.transform.align)
     _check_names(request, quasis, how, group)
-    return _Task(rows=rows, frame=frame, quasis=quasis, demands=demands, styles=how, group=group)
+    return _Task(
+        rows=rows,
+        frame=pl.DataFrame([frame[name] for name in untouched]),
+        quasis=quasis,
+        demands=demands,
+        styles=how,
+        group=group,
+    )
 
 
 def _demands(request: Request, frame: pl.DataFrame) -> list[Demand]:
@@ -326,7 +337,7 @@ def _publish(
     """
     new = {series.name: series for columns in recoded.columns.values() for series in columns}
     kept, names = [], []
-    for column in request.frame.columns:
+    for column in request.columns:
         if column in recoded.columns:
             names += [series.name for series in recoded.columns[column]]
         elif column not in request.roles["identifier"]:
@@ -335,9 +346,12 @@ def _publish(
     if ids is not None:
         new[ids.name] = ids
         names.append(ids.name)
+    if isinstance(request.native, pl.DataFrame):  # whose select would take a name for a pattern
+        rows = task.rows[order]
+        return pl.DataFrame([new[n] if n in new else request.frame[n].gather(rows) for n in names])
     _, back = tables.adopt(request.native)
     fresh = back(pl.DataFrame(list(new.values())))
-    if isinstance(fresh, pl.DataFrame):  # whose select would take a name for a pattern
+    if isinstance(fresh, pl.DataFrame):  # a lazy table comes back eager
         rows = task.rows[order]
         return pl.DataFrame([new[n] if n in new else request.frame[n].gather(rows) for n in names])
     parts = [nw.from_native(fresh, eager_only=True)]

@@ -44,12 +44,13 @@ def covers(quasi: Quasi, style: Style, published: Sequence[pl.Series], codes: Co
     """
     if style.recoding == "bounds":
         return _within_bounds(quasi, published, codes)
-    (column,) = published
-    encoded = column.to_arrow().dictionary_encode()
-    labels = pl.Series(encoded.dictionary, dtype=pl.String)
+    column = published[0].alias("")  # polars may take a name such as ^a.*$ for a pattern
+    if column.dtype != pl.Enum:
+        column = column.cast(pl.Enum(column.cast(pl.String).drop_nulls().unique()))
+    labels = column.dtype.categories  # type: ignore[attr-defined]
     size = quasi.domain.size
     # A null stands for missing values only; it counts as one more label.
-    said = encoded.indices.fill_null(len(labels)).to_numpy()
+    said = column.to_physical().fill_null(len(labels)).to_numpy()
     label, code = said, codes.astype(np.int64)
     if style.recoding != "interval":  # more work per value: look at each combination once
         key = said.astype(np.int64) * size + codes

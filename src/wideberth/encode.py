@@ -293,7 +293,9 @@ def _encode_by_search(series: pl.Series) -> tuple[Codes, pl.Series]:
 
 def _encode_by_name(series: pl.Series) -> tuple[Codes, pl.Series]:
     """Encode text, categories, booleans and decimals: whatever polars can hash and sort."""
-    if series.dtype in (pl.Categorical, pl.Enum):
+    if series.dtype == pl.Enum:
+        return _encode_enum(series)
+    if series.dtype == pl.Categorical:
         series = series.cast(pl.String)
     values = series.drop_nulls().unique().sort()
     if series.dtype == pl.String:
@@ -301,6 +303,18 @@ def _encode_by_name(series: pl.Series) -> tuple[Codes, pl.Series]:
     else:
         found = series.replace_strict(values, pl.arange(len(values), eager=True), default=None)
     return found.cast(pl.Int32).fill_null(-1).to_numpy().astype(np.int32), values
+
+
+def _encode_enum(series: pl.Series) -> tuple[Codes, pl.Series]:
+    """Encode a column that is encoded already: drop what does not occur, and sort the rest."""
+    names = series.dtype.categories  # type: ignore[attr-defined]
+    raw = series.to_physical().cast(pl.Int64).fill_null(len(names)).to_numpy()
+    present = np.flatnonzero(np.bincount(raw, minlength=len(names) + 1)[: len(names)])
+    values = names.gather(present)
+    order = values.arg_sort().to_numpy()
+    position = np.full(len(names) + 1, -1, dtype=np.int32)
+    position[present[order]] = np.arange(len(order))
+    return position[raw], values.gather(order)
 
 
 def _vector(series: pl.Series) -> Column:

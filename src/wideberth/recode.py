@@ -164,13 +164,21 @@ def recode(
         published, extent = _RECODERS[style.recoding](quasi, held, style.grid)
         names = style.columns(quasi)
         columns[quasi.name] = [
-            series.gather(labels).alias(name) for name, series in zip(names, published, strict=True)
+            _categories(series).gather(labels).alias(name)
+            for name, series in zip(names, published, strict=True)
         ]
         extent = np.where(held.mixed, 1.0, np.clip(extent, 0.0, 1.0))
         losses[quasi.name] = float(extent @ sizes / sizes.sum())
     weights = [quasi.weight for quasi in quasis]
     loss = float(np.average(list(losses.values()), weights=weights))
     return Recoded(columns, losses, loss)
+
+
+def _categories(series: pl.Series) -> pl.Series:
+    """Hold each text once, in an order that tells nothing: rows are many, texts are few."""
+    if series.dtype != pl.String:
+        return series
+    return series.cast(pl.Enum(series.drop_nulls().unique().sort()))
 
 
 @dataclass(frozen=True, eq=False)

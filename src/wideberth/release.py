@@ -140,6 +140,7 @@ def describe(
     request: Request,
     *,
     outcome: Split,
+    suppressed: int,
     recoded: Recoded,
     verified: CheckResult,
     warnings: Sequence[str],
@@ -155,6 +156,8 @@ def describe(
         What was asked.
     outcome : Split
         The groups that were made, and how.
+    suppressed : int
+        How many rows were left out.
     recoded : Recoded
         What was published of the quasi-identifiers.
     verified : CheckResult
@@ -169,9 +172,9 @@ def describe(
         How long each phase took.
     """
     partition = outcome.partition
-    rows, total = verified.rows, request.frame.height
+    rows = verified.rows
+    total = rows + suppressed
     sizes = np.bincount(partition.labels, minlength=partition.count)
-    suppressed = total - rows
     return {
         "versions": versions(),
         "created": now(),
@@ -179,7 +182,7 @@ def describe(
             "name": None if request.source is None else request.source.name,
             "sha256": None if request.source is None else sha256(request.source),
             "rows": total,
-            "columns": request.frame.width,
+            "columns": len(request.columns),
         },
         "output": {"name": None, "sha256": None},
         "roles": {role: list(columns) for role, columns in request.roles.items()},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,8 @@ class Request:
         The table as it was given; a polars one if it was a file.
     frame : polars.DataFrame
         The same for us to work on.
+    columns : sequence of str
+        The names of its columns.
     source : Path, optional
         The file it came from.
     roles : mapping
@@ -45,6 +47,7 @@ class Request:
 
     native: Any
     frame: pl.DataFrame
+    columns: Sequence[str]
     source: Path | None
     roles: Mapping[str, Sequence[str]]
     principles: Sequence[Principle]
@@ -105,6 +108,7 @@ class Request:
         return cls(
             native=native,
             frame=frame,
+            columns=frame.columns,
             source=source,
             roles=chosen,
             principles=wanted,
@@ -113,6 +117,14 @@ class Request:
             transform=settings,
             group=_group(group, rules.group),
         )
+
+    def lighter(self) -> Request:
+        """Let go of what was read from a file and will be published anew, or not at all."""
+        if self.source is None:
+            return self
+        gone = {*self.roles["quasi"], *self.roles["identifier"]}
+        frame = pl.DataFrame([series for series in self.frame if series.name not in gone])
+        return replace(self, frame=frame, native=frame)
 
     def kind(self, column: str) -> str | None:
         """Return the type to read a quasi-identifier as; None to infer it.

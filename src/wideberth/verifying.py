@@ -39,7 +39,7 @@ def verify(
     published : dataframe
         The table as its readers will see it.
     original : polars.DataFrame
-        The rows behind it.
+        Of the rows behind it, the columns that must be as they were.
     order : array of int
         The row of the original that each published row stands for.
     quasis : sequence of Quasi
@@ -57,9 +57,10 @@ def verify(
         What the published values were found to satisfy.
     """
     table, _ = tables.adopt(published)
-    seen = np.zeros(original.height, dtype=bool)
+    rows = len(quasis[0].codes)
+    seen = np.zeros(rows, dtype=bool)
     seen[order] = True
-    if len(order) != original.height or not seen.all():
+    if len(order) != rows or not seen.all():
         raise _defect("rows were lost or doubled")
     expected = [name for quasi in quasis for name in styles[quasi.name].columns(quasi)]
     expected += [*untouched, *([question["group"]] if question["group"] else [])]

@@ -184,7 +184,7 @@ def test_progress_is_shown_on_a_terminal_only():
         line, stdout=subprocess.PIPE, stderr=slave, env=environment, timeout=60, check=True
     )
     os.close(slave)
-    shown = os.read(master, 100_000).decode()
+    shown = os.read(master, 100_000).decode(errors="replace")
     os.close(master)
     assert "of 300 rows" in shown
     assert json.loads(seen.stdout)["rows"] == 300

@@ -69,28 +69,32 @@ def read_csv(path: Path, suffix: str, options: ReadOptions) -> pl.DataFrame:
         table = _parse(path, _dialect(path, sample, "cp1252", delimiter))
     names = [column[0].as_py().strip() for column in table.columns]
     check_names(names, path.name)
-    frame = _blanked(cast("pl.DataFrame", pl.from_arrow(table.slice(1), rechunk=True)), options)
-    frame.columns = names  # named last: polars would take a name such as "^a$" for a pattern
-    return frame
+    columns = []
+    while table.num_columns:  # one at a time, so that no more than one is held twice
+        text = cast("pl.Series", pl.from_arrow(table.column(0).slice(1))).rechunk()
+        table = table.remove_column(0)
+        columns.append(_blanked(text, options))
+    pa.default_memory_pool().release_unused()  # it would keep what it has no more use for
+    # Named last: polars would take a name such as "^a$" for a pattern.
+    return pl.DataFrame([text.alias(name) for text, name in zip(columns, names, strict=True)])
 
 
-def _blanked(frame: pl.DataFrame, options: ReadOptions) -> pl.DataFrame:
+def _blanked(text: pl.Series, options: ReadOptions) -> pl.Series:
     """Make null what stands for a missing value, blanks around it or not."""
     tokens = [token.strip() for token in options.missing]
-    cell = pl.all()
+    cell = pl.col("")
     # Stripping every cell would take longer than reading them all. Only those can become a token
     # that begin with one, or with a blank: those are below "!" or above "~", or there is no text.
     suspect = (cell < "!") | (cell > "~")
     for token in filter(None, tokens):
         suspect |= cell.str.starts_with(token)
-    for suspects in frame.select(suspect):
-        rows = suspects.arg_true()
-        if not rows.is_empty():
-            cells = frame[suspects.name]
-            blank = rows.filter(cells.gather(rows).str.strip_chars().is_in(tokens))
-            mask = pl.zeros(len(cells), pl.Boolean, eager=True).scatter(blank, True)
-            frame.replace_column(frame.get_column_index(suspects.name), cells.set(mask, None))
-    return frame
+    text = text.alias("")
+    rows = text.to_frame().select(suspect).to_series().arg_true()
+    blank = rows.filter(text.gather(rows).str.strip_chars().is_in(tokens))
+    if blank.is_empty():
+        return text
+    mask = pl.zeros(len(text), pl.Boolean, eager=True).scatter(blank, True)
+    return text.set(mask, None)
 
 
 def _known(encoding: str | None) -> str | None:
