@@ -36,7 +36,7 @@ class Compiled:
 
     def __init__(self, task: Arrangement, threads: int | None, settled: Settled) -> None:
         self.task = task
-        self.threads = threads or len(os.sched_getaffinity(0))
+        self.threads = threads or _cores()
         self.settled = settled
         self.spans = [quasi.domain.size for quasi in task.quasis]
         self.kind: Any = np.uint16 if max(self.spans) <= 2**16 else np.int32
@@ -224,6 +224,13 @@ class Compiled:
 
         work_off(_shared(some, leaves.sizes), self.threads)
         return Partition(labels, many), (boxes[0], boxes[1])
+
+
+def _cores() -> int:
+    """The cores that this process may use, where the system tells; else all there are."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def _empty(rows: int, slots: int) -> solving.Leaves:

@@ -18,9 +18,7 @@ from wideberth.algorithms.leaves import Boxes, Leaves, Pools, Style, boxes_of, e
 from wideberth.errors import InfeasibleError
 from wideberth.exact import Floats, Ints
 from wideberth.groups import Groups, Partition
-
-#: As in the kernels: how many candidates are judged in a node.
-_EFFORT_VALUES, _EFFORT_RANKS, _FEWEST = 1 << 24, 1 << 22, 64
+from wideberth.kernels.kinds import EFFORT_AT_RANKS, EFFORT_AT_VALUES, FEWEST
 
 
 class Plain:
@@ -54,7 +52,7 @@ class Plain:
         candidates = [
             c for a in range(self.codes.shape[1]) for c in self._at_values(rows, a, paper)
         ]
-        tries = max(_FEWEST, _EFFORT_VALUES // len(rows))
+        tries = max(FEWEST, EFFORT_AT_VALUES // len(rows))
         for i in _cheapest([loss for loss, _, _ in candidates]):
             if not tries:
                 break
@@ -118,7 +116,7 @@ class Plain:
             return whole, [rows]
         best, parts = whole, [rows]
         beam = style.beam if style.narrow <= n < style.wide else 1
-        effort = max(_FEWEST, _EFFORT_RANKS // n)
+        effort = max(FEWEST, EFFORT_AT_RANKS // n)
         orders, losses = self._at_ranks(rows)
         seen: set[tuple[int, int]] = set()
         for wasteful in (False,) if style.thrifty else (False, True):

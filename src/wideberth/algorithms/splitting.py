@@ -44,7 +44,7 @@ _POOLED, _PASSES, _NEAR = 4, 4, 12
 #: Passes of moves and swaps.
 _EXCHANGES = 2
 #: Up to so many rows the plain engine is done before a compiler would be.
-_FEW = 6_000
+_FEW = {"paper": 50_000, "disjoint": 12_000, "best": 6_000, "quality": 1_500}
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +105,7 @@ def split(
     check_list(demands)
     task = Arrangement(quasis, demands, int(rng.integers(2**63)))
     tally = _Tally(progress, task.rows)
-    engine = _engine(task, threads, tally)
+    engine = _engine(task, cuts, threads, tally)
     leaves = grow(engine, task, cuts, tally)
     if not leaves.hands.all():
         raise _refused(task)
@@ -159,11 +159,11 @@ def _refused(task: Arrangement) -> InfeasibleError:
     )
 
 
-def _engine(task: Arrangement, threads: int | None, tally: _Tally) -> Engine:
+def _engine(task: Arrangement, cuts: str, threads: int | None, tally: _Tally) -> Engine:
     """Choose the compiled engine, unless the plain one is done before a compiler would be."""
     from wideberth.algorithms.plain import Plain
 
-    if not task.compilable or (task.rows <= _FEW and not compiled_before()):
+    if not task.compilable or (task.rows <= _FEW[cuts] and not compiled_before()):
         return Plain(task, tally.settled)
     from wideberth.algorithms.compiled import Compiled
 

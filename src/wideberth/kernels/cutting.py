@@ -16,14 +16,12 @@ import numpy.typing as npt
 from numba import from_dtype, njit, types
 
 from wideberth.kernels.judging import DESK, HANDS, JUDGE, ROWS, SENSITIVE
+from wideberth.kernels.kinds import EFFORT_AT_VALUES, FEWEST
 from wideberth.kernels.solving import LEAVES
 from wideberth.kernels.sorting import INNER, JIT, heapify, sift, sort
 
 #: Above so many rows a median is found by counting values, below by bisection.
 _COUNTED = 1 << 14
-#: Candidates judged in a node: as many as take about this many rows, but never fewer than 64.
-EFFORT = 1 << 24
-FEWEST = 64
 
 U64 = np.uint64
 Codes = npt.NDArray[Any]
@@ -342,7 +340,7 @@ def _subtree(
             heap[i] = (bench.loss[LOSS, i] >> shift) * many + i
         heapify(heap, many)
         left = many
-        effort = max(FEWEST, EFFORT // n)
+        effort = max(FEWEST, EFFORT_AT_VALUES // n)
         k = np.int64(0)
         while left and effort and k == 0:
             i = heap[0] % many

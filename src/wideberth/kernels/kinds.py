@@ -1,4 +1,7 @@
-"""How a rule tells the compiled code what to test: a kind, a few whole numbers, and a table."""
+"""How a rule tells the compiled code what to test: a kind, a few whole numbers, and a table.
+
+Also what both engines must agree on. Nothing here needs numba.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +22,10 @@ TREE = 7  # (p, q, rows, scale, nodes, edge, missing, lacking, width, length); t
 #           node_of, under
 RANGE = 8  # (k, least, missing); table: values in units
 VARIANCE = 9  # (p, q, missing); table: offsets in units
+
+#: Cuts judged in a node: as many as take about so many rows, at values and at ranks; never fewer
+#: than a few.
+EFFORT_AT_VALUES, EFFORT_AT_RANKS, FEWEST = 1 << 24, 1 << 22, 64
 
 #: Parameters beyond this could overflow a product of two.
 MODEST = 2**31 - 1

@@ -15,11 +15,8 @@ import numpy.typing as npt
 from numba import from_dtype, njit, types
 
 from wideberth.kernels.judging import DESK, HANDS, JUDGE, SENSITIVE
+from wideberth.kernels.kinds import EFFORT_AT_RANKS, FEWEST
 from wideberth.kernels.sorting import INNER, JIT, POINTED, heapify, sift, sort
-
-#: Candidates judged in a node: as many as take about this many rows, but never fewer than 64.
-EFFORT = 1 << 22
-FEWEST = 64
 
 
 class Style(NamedTuple):
@@ -195,7 +192,7 @@ def solve(hands, block, chosen, n, g, style, sensitive, judge, desk, out, leaves
     parts = np.empty((2, 2, n // unit + 2), np.int32)
     seen = np.zeros(total, np.uint8)
     beam = style.beam if style.narrow <= n and n < style.wide else 1
-    effort = max(FEWEST, EFFORT // n)
+    effort = max(FEWEST, EFFORT_AT_RANKS // n)
     best = -1.0
     found = 0
     for wasteful in range(1 if style.thrifty else 2):

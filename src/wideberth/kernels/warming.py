@@ -18,10 +18,11 @@ import numpy as np
 PORTIONS = ("judging", "solving", "cutting")
 
 
-def compiled_before() -> bool:
-    """Tell whether there is compiled code from an earlier run."""
-    chosen = os.environ.get("NUMBA_CACHE_DIR")
-    place = Path(chosen) if chosen else Path(__file__).with_name("__pycache__")
+def compiled_before(place: Path | None = None) -> bool:
+    """Tell whether there is compiled code from an earlier run, by default where it usually is."""
+    if place is None:
+        chosen = os.environ.get("NUMBA_CACHE_DIR")
+        place = Path(chosen) if chosen else Path(__file__).with_name("__pycache__")
     found = {path.name.split(".")[0] for path in place.rglob("*.nbc")}
     return found.issuperset(PORTIONS)
 
@@ -29,7 +30,13 @@ def compiled_before() -> bool:
 @cache
 def warm(kind: type) -> None:
     """See to it that all kernels for codes of a type are compiled, if need be by helpers."""
-    if compiled_before() or not sys.executable or os.environ.get("NUMBA_DISABLE_JIT"):
+    from numba.core.caching import FunctionCache
+
+    from wideberth.kernels import judging
+
+    if not sys.executable or os.environ.get("NUMBA_DISABLE_JIT"):
+        return
+    if compiled_before(Path(FunctionCache(judging._hands).cache_path)):
         return
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     name = np.dtype(kind).name
