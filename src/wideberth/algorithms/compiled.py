@@ -40,7 +40,6 @@ class Compiled:
         self.settled = settled
         self.spans = [quasi.domain.size for quasi in task.quasis]
         self.kind: Any = np.uint16 if max(self.spans) <= 2**16 else np.int32
-        warm(self.kind)
         self.matrix = np.empty((task.rows, len(self.spans)), self.kind)
 
     # ---- what the kernels are told
@@ -118,6 +117,10 @@ class Compiled:
             lines[attribute] = codes[self.task.order].astype(np.int32)
         return np.ascontiguousarray(np.stack([lines[i] for i in sorted(lines)]))
 
+    @property
+    def _hands(self) -> Any:
+        return judging.hands(self._looks_up)
+
     def _desk(self, rows: int) -> Any:
         return judging.desk(rows if self._looks_up else 1, self.judge)
 
@@ -136,7 +139,8 @@ class Compiled:
         back = cutting.Buffers(np.empty_like(codes), np.empty_like(lines))
         slots = rows // unit + 1
         leaves = _empty(rows, slots)
-        subtree = cutting.subtree_for(self.kind)
+        warm(self.kind, paper=paper, looks_up=self._looks_up, ranks=bool(block))
+        subtree, propose = cutting.subtree_for(self.kind), cutting.proposer(self.kind, paper)
         own = threading.local()
 
         def node(s: int, e: int, side: int, low: Any, high: Any) -> list[Task]:
@@ -145,13 +149,13 @@ class Compiled:
                 own.desk = self._desk(rows)
             once = e - s > _LARGE
             found = subtree(
-                judging.hands(), front, back, s, e, side, low, high, self.task.places, int(paper),
+                self._hands, propose, front, back, s, e, side, low, high, self.task.places,
                 block, int(once), self.sensitive, self.judge, own.desk, own.bench, leaves,
             )  # fmt: skip
             if once and not found:  # a large leaf: let it be noted as such
                 subtree(
-                    judging.hands(), front, back, s, e, side, low, high, self.task.places,
-                    int(paper), e - s + 1, 0, self.sensitive, self.judge, own.desk, own.bench,
+                    self._hands, propose, front, back, s, e, side, low, high, self.task.places,
+                    e - s + 1, 0, self.sensitive, self.judge, own.desk, own.bench,
                     leaves,
                 )  # fmt: skip
             if not once or not found:
@@ -183,7 +187,7 @@ class Compiled:
         def some(first: int, last: int) -> None:
             gains.append(
                 solve_pools(
-                    judging.hands(), solving.solver(), old, leaves.begins, pools.leaves,
+                    self._hands, solving.solver(), old, leaves.begins, pools.leaves,
                     pools.begins,
                     first, last, target, self.limits, self.matrix, self.task.places, how,
                     self.sensitive, self.judge, self._desk(widest), new,

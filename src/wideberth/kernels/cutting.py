@@ -18,7 +18,7 @@ from numba import from_dtype, njit, types
 from wideberth.kernels.judging import DESK, HANDS, JUDGE, ROWS, SENSITIVE
 from wideberth.kernels.kinds import EFFORT_AT_VALUES, FEWEST
 from wideberth.kernels.solving import LEAVES
-from wideberth.kernels.sorting import INNER, JIT, heapify, sift, sort
+from wideberth.kernels.sorting import INNER, JIT, POINTED, heapify, sift, sort
 
 #: Above so many rows a median is found by counting values, below by bisection.
 _COUNTED = 1 << 14
@@ -178,7 +178,6 @@ def _note(bench, many, loss, a, v, k):
     return many + 1
 
 
-@njit(**INNER)
 def _median_cuts(codes, s, e, lo, hi, places, unit, bench):
     """Propose one cut per attribute, the nearest to its median."""
     d = codes.shape[0]
@@ -199,7 +198,6 @@ def _median_cuts(codes, s, e, lo, hi, places, unit, bench):
     return many
 
 
-@njit(**INNER)
 def _value_cuts(codes, s, e, lo, hi, places, unit, bench):
     """Propose every cut between two values that leaves both halves enough rows."""
     d = codes.shape[0]
@@ -275,6 +273,7 @@ def _value_cuts(codes, s, e, lo, hi, places, unit, bench):
 
 def _subtree(
     hands,
+    propose,
     front,
     back,
     s,
@@ -283,7 +282,6 @@ def _subtree(
     lo,
     hi,
     places,
-    paper,
     block,
     once,
     sensitive,
@@ -324,10 +322,7 @@ def _subtree(
         n = e - s
         many = np.int64(0)
         if n >= 2 * judge.unit and n >= block:
-            if paper:
-                many = _median_cuts(here.codes, s, e, low, high, places, judge.unit, bench)
-            else:
-                many = _value_cuts(here.codes, s, e, low, high, places, judge.unit, bench)
+            many = propose(here.codes, s, e, low, high, places, judge.unit, bench)
         # Losses and positions in one number, if need be with less precise losses.
         heap = bench.loss[HEAP]
         worst = np.int64(0)
@@ -389,19 +384,32 @@ def _subtree(
     return slot - first
 
 
+NUMBER, LINE, LINES = types.int64, types.int32[::1], types.int32[:, ::1]
+BENCH = types.NamedTuple(
+    (types.int64[::1], types.int32[:, :, ::1], types.int64[:, ::1], LINES), Bench
+)
+
+
+def _propose(kind):
+    codes = from_dtype(np.dtype(kind))[:, ::1]
+    return NUMBER(codes, NUMBER, NUMBER, LINE, LINE, LINES, NUMBER, BENCH)
+
+
+@cache
+def proposer(kind, paper):
+    """Return the kernel that proposes cuts, for codes of a type."""
+    return njit(_propose(kind), **POINTED)(_median_cuts if paper else _value_cuts)
+
+
 @cache
 def subtree_for(kind):
     """Return the kernel for codes of a type; explicit types keep it from being compiled twice."""
-    codes = from_dtype(np.dtype(kind))
-    number, line, rows = types.int64, types.int32[::1], types.int32[:, ::1]
-    buffers = types.NamedTuple((codes[:, ::1], ROWS), Buffers)
-    bench = types.NamedTuple(
-        (types.int64[::1], types.int32[:, :, ::1], types.int64[:, ::1], rows), Bench
-    )
+    buffers = types.NamedTuple((from_dtype(np.dtype(kind))[:, ::1], ROWS), Buffers)
     return njit(
-        number(
-            types.FunctionType(HANDS), buffers, buffers, number, number, number, line, line, rows,
-            number, number, number, SENSITIVE, JUDGE, DESK, bench, LEAVES,
+        NUMBER(
+            types.FunctionType(HANDS), types.FunctionType(_propose(kind)), buffers, buffers, NUMBER,
+            NUMBER, NUMBER, LINE, LINE, LINES, NUMBER, NUMBER, SENSITIVE, JUDGE, DESK, BENCH,
+            LEAVES,
         ),
         **JIT,
     )(_subtree)  # fmt: skip

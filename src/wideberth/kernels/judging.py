@@ -346,7 +346,15 @@ def _hands(rows, s, e, sensitive, judge, desk):
     return g
 
 
+def _hands_by_rank(rows, s, e, sensitive, judge, desk):
+    """The same where ranks and limits tell all: there are no tests, and dealing always succeeds."""
+    n = e - s
+    if n < judge.unit or (judge.q and not spaced(rows, s, e, n * judge.p // judge.q)):
+        return 0
+    return n // judge.unit if judge.dealt else 1
+
+
 @cache
-def hands():
+def hands(judge_looks_up: bool):
     """Return the kernel. Others get it as a pointer, so that it is compiled but once."""
-    return njit(HANDS, **POINTED)(_hands)
+    return njit(HANDS, **POINTED)(_hands if judge_looks_up else _hands_by_rank)

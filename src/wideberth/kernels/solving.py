@@ -229,11 +229,21 @@ def solve(hands, block, chosen, n, g, style, sensitive, judge, desk, out, leaves
                 continue
             seen[a * n + p // unit] = 1
             found += 1
-            z = solve(
-                hands, block, half[0], p, g1, style, sensitive, judge, desk, half[2], parts[0]
-            ) + solve(
-                hands, block, half[1], n - p, g2, style, sensitive, judge, desk, half[3], parts[1]
-            )
+            z = 0.0
+            for side in range(2):  # a single call: the compiler looks into each
+                z += solve(
+                    hands,
+                    block,
+                    half[side],
+                    n - p if side else p,
+                    g2 if side else g1,
+                    style,
+                    sensitive,
+                    judge,
+                    desk,
+                    half[2 + side],
+                    parts[side],
+                )
             if z <= whole and (best < 0 or z < best):
                 best = z
                 for i in range(n):
