@@ -117,10 +117,6 @@ class Compiled:
             lines[attribute] = codes[self.task.order].astype(np.int32)
         return np.ascontiguousarray(np.stack([lines[i] for i in sorted(lines)]))
 
-    @property
-    def _hands(self) -> Any:
-        return judging.hands(self._looks_up)
-
     def _desk(self, rows: int) -> Any:
         return judging.desk(rows if self._looks_up else 1, self.judge)
 
@@ -140,7 +136,9 @@ class Compiled:
         slots = rows // unit + 1
         leaves = _empty(rows, slots)
         warm(self.kind, paper=paper, looks_up=self._looks_up, ranks=bool(block))
-        subtree, propose = cutting.subtree_for(self.kind), cutting.proposer(self.kind, paper)
+        # Compiled here, not by the threads, which would all begin to.
+        hands, propose = judging.hands(self._looks_up), cutting.proposer(self.kind, paper)
+        subtree = cutting.subtree_for(self.kind)
         own = threading.local()
 
         def node(s: int, e: int, side: int, low: Any, high: Any) -> list[Task]:
@@ -149,12 +147,12 @@ class Compiled:
                 own.desk = self._desk(rows)
             once = e - s > _LARGE
             found = subtree(
-                self._hands, propose, front, back, s, e, side, low, high, self.task.places,
+                hands, propose, front, back, s, e, side, low, high, self.task.places,
                 block, int(once), self.sensitive, self.judge, own.desk, own.bench, leaves,
             )  # fmt: skip
             if once and not found:  # a large leaf: let it be noted as such
                 subtree(
-                    self._hands, propose, front, back, s, e, side, low, high, self.task.places,
+                    hands, propose, front, back, s, e, side, low, high, self.task.places,
                     e - s + 1, 0, self.sensitive, self.judge, own.desk, own.bench,
                     leaves,
                 )  # fmt: skip
@@ -180,6 +178,7 @@ class Compiled:
         new = _empty(self.task.rows, self.task.rows // self.task.unit + 1)
         old = solving.Leaves(leaves.ranks, leaves.sizes, leaves.hands)
         how = solving.Style(style.beam, style.narrow, style.wide, int(style.thrifty))
+        hands, solve = judging.hands(self._looks_up), solving.solver()
         solve_pools = solving.pools_for(self.kind)
         gains: list[float] = []
         widest = int(rows.max(initial=1))
@@ -187,7 +186,7 @@ class Compiled:
         def some(first: int, last: int) -> None:
             gains.append(
                 solve_pools(
-                    self._hands, solving.solver(), old, leaves.begins, pools.leaves,
+                    hands, solve, old, leaves.begins, pools.leaves,
                     pools.begins,
                     first, last, target, self.limits, self.matrix, self.task.places, how,
                     self.sensitive, self.judge, self._desk(widest), new,
