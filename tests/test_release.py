@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 import wideberth as wb
-from wideberth import tables
+from wideberth import anonymizing, tables
 from wideberth.release import manifest_path
 
 PEOPLE = pl.DataFrame(
@@ -75,7 +75,7 @@ def test_the_manifest(release):
     assert told["versions"]["wideberth"] == wb.__version__
     assert dt.datetime.fromisoformat(told["created"]).utcoffset() == dt.timedelta(0)
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00", told["created"])
-    assert told["input"] == {"name": None, "sha256": None, "rows": 8, "columns": 4}
+    assert told["input"] == {"name": None, "rows": 8, "columns": 4}
     assert told["output"] == {"name": None, "sha256": None}
     assert told["roles"]["identifier"] == ["name"]
     assert told["group"] == "group"
@@ -86,7 +86,7 @@ def test_the_manifest(release):
     assert told["suppressed"] == {"rows": 0, "share": 0}
     assert told["loss"]["average_group_size"] == 8 / told["groups"]
     by_attribute = told["loss"]["ncp_percent_by_attribute"]
-    assert told["loss"]["ncp_percent"] == pytest.approx(sum(by_attribute.values()) / 2)
+    assert told["loss"]["ncp_percent"] == pytest.approx(sum(by_attribute.values()) / 2, rel=1e-2)
     assert told["loss"]["discernibility"] >= 64 / told["groups"]
     assert told["verified"]["satisfied"] is True
     assert all("worst" not in report for report in told["verified"]["principles"])
@@ -114,7 +114,6 @@ def test_the_input_is_identified(tmp_path):
     told = wb.anonymize(path, **HOW).manifest
     assert told["input"] == {
         "name": "people.csv",
-        "sha256": hashed(path),
         "rows": 8,
         "columns": 4,
     }
@@ -229,3 +228,66 @@ def test_moments_in_text(tmp_path):
     release = wb.anonymize(table, quasi="age", sensitive="when", principles="k-e:k=2,e=1")
     release.save(tmp_path / "release.csv")
     assert (tmp_path / "release.csv").exists()
+
+
+# What lies behind the columns.
+
+
+TEXTS = [f"a text that is long enough, number {i:03}" for i in range(60)]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".arrow"])  # not compressed
+@pytest.mark.parametrize("kind", ["text", "enum", "category", "dictionary"])
+def test_files_do_not_tell_the_original_order(kind, suffix, tmp_path):
+    """Texts may lie in one buffer, categories in the order of their first appearance."""
+    table: Any = pl.DataFrame({"age": list(range(60)), "note": TEXTS})
+    if kind == "category":
+        table = table.to_pandas()
+        table["note"] = pd.Categorical(table["note"], categories=TEXTS[::-1])
+    if kind == "enum":
+        table = table.with_columns(pl.col("note").cast(pl.Enum(sorted(TEXTS))))
+    if kind == "dictionary":
+        plain = table.to_arrow()
+        table = plain.set_column(1, "note", plain.column("note").dictionary_encode())
+    release = wb.anonymize(table, quasi="age", sensitive="note", principles="k-anonymity:k=5")
+    path = tmp_path / f"release{suffix}"
+    release.save(path)
+    found = re.findall(rb"number (\d\d\d)", path.read_bytes())
+    assert sorted(set(found)) == sorted(text[-3:].encode() for text in TEXTS)
+    if kind != "enum" and kind != "category":  # whose categories come sorted
+        assert found[:60] != sorted(found[:60])
+
+
+def test_what_is_suppressed_is_not_in_the_file(tmp_path):
+    table = pl.DataFrame(
+        {"age": [1] * 10, "pay": [1] * 6 + [2, 3, 4, 5], "note": [f"{t}!" for t in TEXTS[:10]]}
+    )
+    release = wb.anonymize(
+        table,
+        quasi="age",
+        sensitive="pay",
+        insensitive="note",
+        principles="frequency-l:l=2",
+        suppression_limit=0.5,
+    )
+    kept = set(release.table["note"].to_list())
+    assert 0 < len(kept) < 10
+    release.save(tmp_path / "release.arrow")
+    written = (tmp_path / "release.arrow").read_bytes()
+    assert {t for t in TEXTS[:10] if t.encode() in written} == {t.removesuffix("!") for t in kept}
+
+
+def test_a_group_shows_one_value(monkeypatch):
+    """Rows with their own exact values would be covered, and their groups still large enough."""
+    honest = anonymizing.recode
+
+    def forged(quasis: Any, *rest: Any) -> Any:
+        recoded = honest(quasis, *rest)
+        order = rest[2]
+        values = quasis[0].domain.values.gather(quasis[0].codes[order])
+        recoded.columns["age"] = [values.cast(pl.String).alias("age")]
+        return recoded
+
+    monkeypatch.setattr(anonymizing, "recode", forged)
+    with pytest.raises(wb.VerificationError, match="'age' differs within a group"):
+        wb.anonymize(PEOPLE.with_columns(pl.col("age").fill_null(30)), **HOW)

@@ -22,6 +22,7 @@ from wideberth.algorithms.suppression import suppress
 from wideberth.encode import Domain
 from wideberth.errors import ParameterError, PolicyError, PrivacyWarning
 from wideberth.exact import Ints
+from wideberth.forgetting import forgetful, forgetful_series
 from wideberth.groups import Partition
 from wideberth.policy import GROUP, Policy
 from wideberth.principles import Principle
@@ -347,18 +348,26 @@ def _publish(
         new[ids.name] = ids
         names.append(ids.name)
     if isinstance(request.native, pl.DataFrame):  # whose select would take a name for a pattern
-        rows = task.rows[order]
-        return pl.DataFrame([new[n] if n in new else request.frame[n].gather(rows) for n in names])
+        return _assembled(request, new, names, task.rows[order])
     _, back = tables.adopt(request.native)
     fresh = back(pl.DataFrame(list(new.values())))
     if isinstance(fresh, pl.DataFrame):  # a lazy table comes back eager
-        rows = task.rows[order]
-        return pl.DataFrame([new[n] if n in new else request.frame[n].gather(rows) for n in names])
+        return _assembled(request, new, names, task.rows[order])
     parts = [nw.from_native(fresh, eager_only=True)]
     if kept:
         native = nw.from_native(request.native, eager_only=True)
-        parts.append(nw.maybe_reset_index(native.select(kept)[task.rows[order]]))
+        taken = nw.maybe_reset_index(native.select(kept)[task.rows[order]])
+        parts.append(nw.from_native(forgetful(taken.to_native()), eager_only=True))
     return nw.concat(parts, how="horizontal").select(names).to_native()
+
+
+def _assembled(
+    request: Request, new: Mapping[str, pl.Series], names: Sequence[str], rows: Ints
+) -> pl.DataFrame:
+    """Put a polars table together."""
+    return pl.DataFrame(
+        [new[n] if n in new else forgetful_series(request.frame[n].gather(rows)) for n in names]
+    )
 
 
 @dataclass

@@ -19,7 +19,7 @@ import polars as pl
 
 from wideberth.encode import Codes, Column, Domain, encode_as
 from wideberth.errors import TableError
-from wideberth.exact import Floats, Ints
+from wideberth.exact import Floats, Ints, ratios, whole
 from wideberth.hierarchy import Hierarchy, parse_spec
 from wideberth.schema import infer_type
 
@@ -106,7 +106,10 @@ def read_quasi(
         )
     tree = None if hierarchy is None else _tree(column, hierarchy)
     if column.domain.numbers is not None:
-        places = column.domain.numbers.floats()
+        units = column.domain.numbers.units
+        # From the first on, exactly: as floats, large numbers could all be the same.
+        far = whole(units, 2 * column.domain.numbers.bound)
+        places = ratios(far - far[0], max(int(far[-1]) - int(far[0]), 1))
     elif tree is not None:
         column, places = _in_leaf_order(column, tree)
     else:

@@ -1,7 +1,8 @@
 """A release: the table to publish, and a manifest that says how it was made and what it promises.
 
 The manifest lies beside the published table, so it holds nothing that would help to undo the
-release: no secret, no mapping of rows, no value of a cell.
+release: no secret, no mapping of rows, no value of a cell. Nor the hash of the original: who knows
+all of it but a few cells could try values until the hash is right.
 """
 
 from __future__ import annotations
@@ -127,6 +128,11 @@ class Release:
         )
 
 
+def _rounded(figure: float) -> float:
+    """Keep three digits: with all of them, a loss could tell the ends that alignment hides."""
+    return float(f"{figure:.3g}")
+
+
 def fingerprint(frame: pl.DataFrame) -> int:
     """Return a number that changes with any cell of a table."""
     return int(frame.hash_rows(seed=2008).sum())
@@ -180,7 +186,6 @@ def describe(
         "created": now(),
         "input": {
             "name": None if request.source is None else request.source.name,
-            "sha256": None if request.source is None else sha256(request.source),
             "rows": total,
             "columns": len(request.columns),
         },
@@ -196,8 +201,10 @@ def describe(
         "swap_audit": outcome.swap_audit,
         "suppressed": {"rows": suppressed, "share": suppressed / total},
         "loss": {
-            "ncp_percent": 100 * recoded.loss,
-            "ncp_percent_by_attribute": {n: 100 * loss for n, loss in recoded.losses.items()},
+            "ncp_percent": _rounded(100 * recoded.loss),
+            "ncp_percent_by_attribute": {
+                name: _rounded(100 * loss) for name, loss in recoded.losses.items()
+            },
             "average_group_size": rows / partition.count,
             "discernibility": int(sizes @ sizes) + suppressed * total,
         },

@@ -311,7 +311,10 @@ def check_roles(columns: Iterable[str], roles: Mapping[str, Sequence[str]]) -> N
     for column in columns:
         if column not in given:
             what = f"column {column!r} has no role"
-            raise PolicyError(what, hint=f"list it under one of {', '.join(ROLES)}")
+            hint = f"list it under one of {', '.join(ROLES)}"
+            if column == "group":
+                hint = "--group group, if it holds the group ids of a release; else " + hint
+            raise PolicyError(what, hint=hint)
 
 
 def policy_text(

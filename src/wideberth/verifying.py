@@ -15,6 +15,7 @@ import polars as pl
 from wideberth import tables
 from wideberth.checking import check
 from wideberth.covering import covers
+from wideberth.encode import encode
 from wideberth.errors import VerificationError
 from wideberth.exact import Ints
 from wideberth.quasi import Quasi
@@ -70,14 +71,32 @@ def verify(
         columns = [table[name] for name in styles[quasi.name].columns(quasi)]
         if not covers(quasi, styles[quasi.name], columns, quasi.codes[order]):
             raise _defect(f"published values of '{quasi.name}' do not cover the original ones")
+    if question["group"]:
+        _require_uniform(table, question["group"], question["quasi"])
     for name in untouched:
-        if not table[name].equals(original[name].gather(order)):
+        if not _as_text(table[name]).equals(_as_text(original[name].gather(order))):
             raise _defect(f"values of '{name}' have changed")
     result = check(table, worst=0, **question)
     if not result:
         failing = next(report for report in result.principles if not report.satisfied)
         raise _defect(f"{failing.violating_groups:,} groups violate {failing.principle}")
     return result
+
+
+def _as_text(series: pl.Series) -> pl.Series:
+    """Let categories be compared whatever others there are."""
+    return series.cast(pl.String) if series.dtype in (pl.Enum, pl.Categorical) else series
+
+
+def _require_uniform(table: pl.DataFrame, group: str, quasi: Sequence[str]) -> None:
+    """Raise unless all rows of a group are published with the same quasi-identifiers."""
+    ids = encode(table[group])
+    for name in quasi:
+        codes = encode(table[name]).codes
+        one = np.zeros(ids.domain.size, dtype=np.int32)
+        one[ids.codes] = codes
+        if not np.array_equal(one[ids.codes], codes):
+            raise _defect(f"'{name}' differs within a group")
 
 
 def _defect(what: str) -> VerificationError:

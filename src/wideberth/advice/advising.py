@@ -99,7 +99,12 @@ def advise(
     if sensitive is None and frame.width == 1:
         sensitive = frame.columns[0]
     if sensitive is None:
-        raise ParameterError("which column is sensitive is not said", hint="--sensitive COLUMN")
+        several = [] if policy is None else list(policy.roles.get("sensitive", ()))
+        raise ParameterError(
+            "which column is sensitive is not said"
+            + (f": the policy has {len(several)}" if several else ""),
+            hint=f"--sensitive {several[0]}" if several else "--sensitive COLUMN",
+        )
     require_column(frame, sensitive)
     for kind in types.values():
         if kind not in TYPES:

@@ -106,6 +106,12 @@ class Arrangement:
         return secret_order(codes, self.begins[:-1].copy(), self.key)
 
     @cached_property
+    def ties(self) -> npt.NDArray[np.uint32]:
+        """A secret number for each rank, which orders rows with equal quasi-identifiers."""
+        rng = np.random.default_rng([self.key, 1])
+        return rng.integers(2**31, size=self.rows, dtype=np.uint32)
+
+    @cached_property
     def places(self) -> npt.NDArray[np.int32]:
         """The place of each code of each quasi-identifier, weighted, in whole steps."""
         heaviest = max(quasi.weight for quasi in self.quasis)

@@ -74,8 +74,11 @@ class Compiled:
     @cached_property
     def _tested(self) -> list[tuple[Any, int]]:
         """The demands on sensitive values, each with its attribute, those of one side by side."""
-        columns = list(dict.fromkeys(demand.column for demand in self.task.guarded))
-        numbered = [(demand, columns.index(demand.column)) for demand in self.task.guarded]
+        # A column looked at by classes of its values is another attribute than the column itself.
+        seen = [(d.column, d.rule.kernel and d.rule.kernel.order) for d in self.task.guarded]
+        views = list(dict.fromkeys((id(column), id(order)) for column, order in seen))
+        numbers = [views.index((id(column), id(order))) for column, order in seen]
+        numbered = list(zip(self.task.guarded, numbers, strict=True))
         return sorted(numbered, key=lambda pair: pair[1])  # stable: the leading one stays first
 
     def _width(self, demand: Any) -> int:
@@ -122,6 +125,10 @@ class Compiled:
 
     # ---- the work
 
+    def prepare(self, *, paper: bool, ranks: bool) -> None:
+        """Compile the kernels, unless an earlier run has."""
+        warm(self.kind, paper=paper, looks_up=self._looks_up, ranks=ranks)
+
     def cut(self, *, paper: bool, block: int) -> Leaves:
         """Cut the table at values."""
         rows, unit = self.task.rows, self.task.unit
@@ -135,7 +142,6 @@ class Compiled:
         back = cutting.Buffers(np.empty_like(codes), np.empty_like(lines))
         slots = rows // unit + 1
         leaves = _empty(rows, slots)
-        warm(self.kind, paper=paper, looks_up=self._looks_up, ranks=bool(block))
         # Compiled here, not by the threads, which would all begin to.
         hands, propose = judging.hands(self._looks_up), cutting.proposer(self.kind, paper)
         subtree = cutting.subtree_for(self.kind)
@@ -188,7 +194,8 @@ class Compiled:
                 solve_pools(
                     hands, solve, old, leaves.begins, pools.leaves,
                     pools.begins,
-                    first, last, target, self.limits, self.matrix, self.task.places, how,
+                    first, last, target, self.limits, self.task.ties, self.matrix,
+                    self.task.places, how,
                     self.sensitive, self.judge, self._desk(widest), new,
                 )
             )  # fmt: skip

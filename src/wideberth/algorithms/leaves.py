@@ -100,6 +100,9 @@ def boxes_of(partition: Partition, columns: Sequence[Codes]) -> Boxes:
 class Engine(Protocol):
     """Somebody who can do the work: compiled code, or the rules themselves."""
 
+    def prepare(self, *, paper: bool, ranks: bool) -> None:
+        """Do what has to be done once, such as compiling, before the work begins."""
+
     def cut(self, *, paper: bool, block: int) -> Leaves:
         """Cut the table at values, down to nodes without a cut or with fewer rows than a block."""
 

@@ -34,6 +34,9 @@ class Plain:
             [line[self.codes[:, a]] for a, line in enumerate(task.places)], axis=1
         ).astype(np.int64)
 
+    def prepare(self, *, paper: bool, ranks: bool) -> None:
+        """Nothing."""
+
     def cut(self, *, paper: bool, block: int) -> Leaves:
         """Cut the table at values."""
         found: list[Ints] = []
@@ -163,10 +166,10 @@ class Plain:
                 continue
             key, full = codes[:, a] - low[a], span[a]
             for b in wide:
-                if b != a and span[b] > 1 and full <= 2**62 // n // span[b]:
+                if b != a and span[b] > 1 and full <= 2**31 // span[b]:
                     full *= span[b]
                     key = key * span[b] + (codes[:, b] - low[b])
-            order = orders[a] = rows[np.argsort(key, kind="stable")]
+            order = orders[a] = rows[np.lexsort((self.task.ties[rows], key))]
             before, behind = self._extents(order), self._extents(order[::-1])[::-1]
             for p in range(unit, n - unit + 1):
                 losses[a, p] = p * before[p - 1] + (n - p) * behind[p]

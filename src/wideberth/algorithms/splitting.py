@@ -25,6 +25,7 @@ import numpy as np
 from wideberth.algorithms.arrangement import Arrangement, check_list
 from wideberth.algorithms.demand import Demand
 from wideberth.algorithms.leaves import Boxes, Engine, Leaves, Pools, Style, boxes_of
+from wideberth.algorithms.plain import Judge, Plain
 from wideberth.errors import InfeasibleError, ParameterError
 from wideberth.exact import Ints
 from wideberth.groups import Partition
@@ -108,7 +109,10 @@ def split(
     engine = _engine(task, cuts, threads, tally)
     leaves = grow(engine, task, cuts, tally)
     if not leaves.hands.all():
-        raise _refused(task)
+        if task.dealt is None and Judge(task).hands(np.arange(task.rows)):
+            leaves.hands[:] = 1  # too close to call for a kernel, but exactly satisfied
+        else:
+            raise _refused(task)
     if dealing == "matching" and task.dealt is not None:
         from wideberth.algorithms.matching import match
 
@@ -125,8 +129,10 @@ def grow(
     """Find the leaves."""
     say = tally or (lambda phase: None)
     unit, guarded = task.unit, not task.only_sizes
-    say("cutting")
+    say("preparing")  # the first time, kernels are compiled here
     block = _BLOCK * unit if cuts in ("best", "quality") else 0
+    engine.prepare(paper=cuts == "paper", ranks=bool(block))
+    say("cutting")
     leaves = engine.cut(paper=cuts == "paper", block=block)
     if not block:
         return leaves
@@ -161,8 +167,6 @@ def _refused(task: Arrangement) -> InfeasibleError:
 
 def _engine(task: Arrangement, cuts: str, threads: int | None, tally: _Tally) -> Engine:
     """Choose the compiled engine, unless the plain one is done before a compiler would be."""
-    from wideberth.algorithms.plain import Plain
-
     if not task.compilable or (task.rows <= _FEW[cuts] and not compiled_before()):
         return Plain(task, tally.settled)
     from wideberth.algorithms.compiled import Compiled

@@ -201,9 +201,10 @@ def cost(manifest: dict[str, Any]) -> str:
     left_out = {0: "no row is", 1: "1 row is"}.get(rows, f"{rows:,} rows are")
     share = manifest["loss"]["ncp_percent"]
     digits = 1 if share >= 0.1 else 3
+    weighted = ", weighted" if manifest.get("transform", {}).get("weights") else ""
     return (
         f"{left_out} left out; "
-        f"on average a range spans {share:.{digits}f} % of an attribute's domain"
+        f"on average a range spans {share:.{digits}f} % of an attribute's domain{weighted}"
     )
 
 

@@ -228,6 +228,13 @@ def _diverse(p, q, n, entries, count):
     above = np.log(n) - total / n - np.log(p / q)
     if abs(above) > TOO_CLOSE:
         return above > 0
+    common = count[0]
+    for e in range(entries):  # shares decide, so common factors do not
+        x, y = common, count[e]
+        while y:
+            x, y = y, x % y
+        common = x
+    n //= common
     if p > _FACTORED or n * q > _FACTORED:
         return False
     # A tie if every prime divides (product of c^c) * p^n as often as it divides (n * q)^n.
@@ -235,7 +242,7 @@ def _diverse(p, q, n, entries, count):
     for e in range(entries + 2):
         x, times = n * q, -n
         if e < entries:
-            x = times = count[e]
+            x = times = count[e] // common
         elif e == entries:
             x, times = p, n
         prime = 2

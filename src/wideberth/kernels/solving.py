@@ -47,11 +47,23 @@ class Leaves(NamedTuple):
 
 
 class Block(NamedTuple):
-    """Rows in the order of the first sensitive attribute: ranks and limits, codes, places."""
+    """Rows in the order of the first sensitive attribute.
+
+    Parameters
+    ----------
+    rows : array of int
+        Their ranks, and below them their limits.
+    codes, places : array of int
+        Their quasi-identifiers.
+    ties : array of int
+        Their places in a secret order, the row of each such place, and room for an index. Rows
+        with equal quasi-identifiers must not be told apart by their sensitive values.
+    """
 
     rows: npt.NDArray[np.uint32]
     codes: npt.NDArray[np.int32]
     places: npt.NDArray[np.int32]
+    ties: npt.NDArray[np.int32]
 
 
 @njit(**INNER)
@@ -114,15 +126,17 @@ def _candidates(block, chosen, n, unit, at, loss):
         for step in range(d):
             b = wide[step] % d
             span = high[b] - low[b] + 1
-            if b != a and span > 1 and full <= 2**62 // n // span:
+            if b != a and span > 1 and full <= 2**31 // span:
                 full *= span
                 for i in range(n):
                     keys[i] = keys[i] * span + (block.codes[chosen[i], b] - low[b])
+        size = np.int64(block.ties.shape[1])
         for i in range(n):
-            keys[i] = keys[i] * n + i
+            keys[i] = keys[i] * size + block.ties[0, chosen[i]]
+            block.ties[2, chosen[i]] = i
         sort(keys, n)
         for i in range(n):
-            keys[i] %= n
+            keys[i] = block.ties[2, block.ties[1, keys[i] % size]]
             at[a, keys[i]] = i
         for side in range(2):  # from the end, what lies behind each cut; then from the start
             for b in range(d):
@@ -145,7 +159,7 @@ def _candidates(block, chosen, n, unit, at, loss):
 
 
 STYLE = types.NamedUniTuple(types.int64, 4, Style)
-BLOCK = types.NamedTuple((types.uint32[:, ::1], types.int32[:, ::1], types.int32[:, ::1]), Block)
+BLOCK = types.NamedTuple((types.uint32[:, ::1], *[types.int32[:, ::1]] * 3), Block)
 SOLVE = types.float64(
     types.FunctionType(HANDS),
     BLOCK,
@@ -260,8 +274,9 @@ def solve(hands, block, chosen, n, g, style, sensitive, judge, desk, out, leaves
 @cache
 def solver():
     """Return the kernel. Others get it as a pointer, so that it is compiled but once."""
-    solve.compile(SOLVE)
-    solve.disable_compile()
+    if hasattr(solve, "compile"):  # not with the compiler turned off
+        solve.compile(SOLVE)
+        solve.disable_compile()
     return solve
 
 
@@ -279,6 +294,7 @@ def _solve_pools(
     last,
     target,
     limits,
+    secret,
     matrix,
     places,
     style,
@@ -309,7 +325,10 @@ def _solve_pools(
                 k += 1
         sort(keys, n)
         block = Block(
-            np.empty((2, n), np.uint32), np.empty((n, d), np.int32), np.empty((n, d), np.int32)
+            np.empty((2, n), np.uint32),
+            np.empty((n, d), np.int32),
+            np.empty((n, d), np.int32),
+            np.empty((3, n), np.int32),
         )
         chosen = np.empty((3, n), np.int32)
         for j in range(n):
@@ -321,6 +340,12 @@ def _solve_pools(
             for b in range(d):
                 block.codes[j, b] = matrix[rank, b]
                 block.places[j, b] = places[b, matrix[rank, b]]
+        for j in range(n):
+            keys[j] = np.int64(secret[block.rows[0, j]]) * n + j
+        sort(keys, n)
+        for j in range(n):
+            block.ties[0, keys[j] % n] = j
+            block.ties[1, j] = keys[j] % n
         leaves = np.empty((2, n // judge.unit + 2), np.int32)
         g = hands(block.rows, np.int64(0), n, sensitive, judge, desk)
         before = -1.0
@@ -365,8 +390,8 @@ def pools_for(kind):
     return njit(
         types.float64(
             types.FunctionType(HANDS), types.FunctionType(SOLVE), LEAVES, numbers, numbers, numbers,
-            number, number, numbers, types.uint32[::1], codes[:, ::1], types.int32[:, ::1], STYLE,
-            SENSITIVE, JUDGE, DESK, LEAVES,
+            number, number, numbers, types.uint32[::1], types.uint32[::1], codes[:, ::1],
+            types.int32[:, ::1], STYLE, SENSITIVE, JUDGE, DESK, LEAVES,
         ),
         **JIT,
     )(_solve_pools)  # fmt: skip

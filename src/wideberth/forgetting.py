@@ -1,0 +1,48 @@
+"""Columns that remember nothing: neither the order of the original rows, nor rows left out.
+
+To take rows of a column in another order may leave what lies behind it as it was: texts in one
+shared buffer, categories in the order of their first appearance. Some file formats write all of it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import narwhals as nw
+import polars as pl
+import pyarrow as pa
+
+
+def forgetful_series(series: pl.Series) -> pl.Series:
+    """Rebuild a polars column from its own values.
+
+    Categories keep their order, for somebody has stated it, but lose those that do not occur.
+    """
+    dtype = series.dtype
+    if dtype == pl.Enum:
+        present = set(series.drop_nulls().unique().to_list())
+        named = [name for name in dtype.categories if name in present]  # type: ignore[attr-defined]
+        return series.cast(pl.String).cast(pl.Enum(named))
+    if dtype.is_nested() or dtype in (pl.String, pl.Binary, pl.Categorical):
+        kind = pl.String if dtype == pl.Categorical else dtype
+        plain = series.cast(kind).to_arrow(compat_level=pl.CompatLevel.oldest())
+        fresh = cast("pl.Series", pl.from_arrow(plain)).alias(series.name)
+        return fresh.cast(dtype)
+    return series
+
+
+def forgetful(table: Any) -> Any:
+    """Rebuild the categories of a pandas or pyarrow table."""
+    if isinstance(table, pa.Table):
+        for position, field in enumerate(table.schema):
+            if pa.types.is_dictionary(field.type):
+                plain = table.column(position).cast(field.type.value_type)
+                fresh = plain.dictionary_encode().cast(field.type)
+                table = table.set_column(position, field.name, fresh)
+    elif nw.dependencies.is_pandas_dataframe(table):
+        for name in table.columns[table.dtypes.astype(str) == "category"]:
+            held = table[name].cat.remove_unused_categories()
+            if not held.cat.ordered:
+                held = held.cat.reorder_categories(sorted(held.cat.categories, key=str))
+            table = table.assign(**{name: held})
+    return table
