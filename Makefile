@@ -26,6 +26,9 @@ lint: $(READY)
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks.check
+	$(BIN)/python -m benchmarks.advise
+	$(BIN)/python -m benchmarks.splitting
+	$(BIN)/python -m benchmarks.quality
 
 docs: $(READY)
 	$(BIN)/wideberth principles --format markdown > docs/principles.md

@@ -89,7 +89,7 @@ def main() -> None:
 
 def table() -> tuple[str, pl.DataFrame]:
     """Return the benchmark's table, generalised as published."""
-    path = _stored()
+    path = stored("sal_like_500k.parquet")
     name = path.name if path.exists() else "synthetic, shaped like SAL"
     return name, raw_table().with_columns(
         pl.col("age") // 10, pl.col("birthplace") // 100, pl.col("occupation") // 100
@@ -98,13 +98,14 @@ def table() -> tuple[str, pl.DataFrame]:
 
 def raw_table() -> pl.DataFrame:
     """Return the benchmark's table as it was collected."""
-    path = _stored()
+    path = stored("sal_like_500k.parquet")
     return pl.read_parquet(path) if path.exists() else sal_like(500_000)
 
 
-def _stored() -> Path:
+def stored(name: str) -> Path:
+    """Return where one of the real tables would be."""
     shared = Path(__file__).resolve().parents[2] / "shared" / "data"
-    return Path(os.environ.get("WIDEBERTH_DATA", shared), "sal_like_500k.parquet")
+    return Path(os.environ.get("WIDEBERTH_DATA", shared), name)
 
 
 def sal_like(rows: int) -> pl.DataFrame:
@@ -125,10 +126,10 @@ def check(frame: pl.DataFrame, principles: list[str]) -> None:
     wb.check(frame, quasi=QUASI, sensitive="income", principles=principles)
 
 
-def interleaved(*tasks: Callable[[], object]) -> list[float]:
+def interleaved(*tasks: Callable[[], object], runs: int = RUNS) -> list[float]:
     """Return each task's median time, the tasks taking turns."""
     times: list[list[float]] = [[] for _ in tasks]
-    for run in range(RUNS + 1):
+    for run in range(runs + 1):
         for task, taken in zip(tasks, times, strict=True):
             begin = perf_counter()
             task()
@@ -141,24 +142,29 @@ def peak_memory(frame: pl.DataFrame) -> dict[str, int]:
     """Return the table's size, and the most that it and a check of it took together (Linux)."""
     check(frame.head(1000), EVERYTHING)  # imports are not the check's
     Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew
-    before = _status("VmRSS")
+    before = status("VmRSS")
     check(frame, EVERYTHING)
     size = int(frame.estimated_size())
-    return {"table": size, "peak": _status("VmHWM") - before + size}
+    return {"table": size, "peak": status("VmHWM") - before + size}
 
 
-def _status(key: str) -> int:
+def status(key: str) -> int:
+    """Return a figure about this process's memory in bytes (Linux)."""
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(key))
 
 
-def line(claim: str, measured: float, limit: float | None = None) -> None:
+def line(
+    claim: str, measured: float, limit: float | None = None, *, least: float | None = None
+) -> None:
     """Print a figure beside its limit, if it has one."""
-    if limit is None:
-        wanted = ""
-    else:
+    if limit is not None:
         wanted = f"at most {limit:g}: {'ok' if measured <= limit else 'MISSED'}"
-    print(f"{measured:8.2f}  {wanted:16}  {claim}")
+    elif least is not None:
+        wanted = f"at least {least:g}: {'ok' if measured >= least else 'MISSED'}"
+    else:
+        wanted = ""
+    print(f"{measured:8.2f}  {wanted:20}  {claim}")
 
 
 if __name__ == "__main__":

@@ -346,7 +346,8 @@ def _exchange_rows(members: Ints, sizes: Ints, near: Ints, at: Ints, unit: int, 
             row, rest = own[i], own[:i] + own[i + 1 :]
             n, wide, narrow = len(own), extent(own), extent(rest)
             best, mate, partner = 0, -1, -1
-            for there in near[leaf].tolist() if n > unit or narrow < wide else ():
+            others = [other for other in near[leaf].tolist() if other != leaf]
+            for there in others if n > unit or narrow < wide else ():
                 other = members[there, : sizes[there]].tolist()
                 m, theirs = len(other), extent(other)
                 if n > unit and m < most:
