@@ -94,7 +94,10 @@ class Whole:
 
         None if no value will do, or if none could be told.
         """
-        weakest = make(name, {**others, key: self.weakest(name, key)})
+        try:
+            weakest = make(name, {**others, key: self.weakest(name, key)})
+        except ParameterError:  # such as required values without a share: none of it is weakest
+            return None
         if key in ("epsilon", "delta") and isinstance(weakest, EpsilonMAnonymity | DeltaLDiversity):
             return self._farthest(weakest)
         if not self.feasible(weakest):

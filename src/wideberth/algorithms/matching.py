@@ -72,11 +72,13 @@ def _deal(task: Arrangement, judge: Judge, ranks: Ints, places: Floats, hands: i
     from scipy.optimize import linear_sum_assignment
 
     n = len(ranks)
-    by_rank = np.arange(n) % hands
-    if hands == 1:
-        return by_rank
+    usual = judge.settle(ranks)
+    assert usual is not None  # noqa: S101 - only leaves that can be dealt are made
+    demand = task.dealt
+    if hands == 1 or demand is None or demand.rule.kernel is None:
+        return usual  # nothing to deal, or not by rank
     similar = _similar(task, judge, ranks)
-    labels = by_rank.copy()
+    labels = np.arange(n) % hands
     low, high = places[:hands].copy(), places[:hands].copy()
     last = np.arange(hands)  # the position of each hand's latest row
     for begin in range(hands, n, hands):
@@ -88,12 +90,12 @@ def _deal(task: Arrangement, judge: Judge, ranks: Ints, places: Floats, hands: i
         cost[forbidden] = 1e3 * (1 + cost.max()) * hands
         rows, chosen = linear_sum_assignment(cost)
         if forbidden[rows, chosen].any():
-            return by_rank
+            return usual
         labels[stripe[rows]] = chosen
         last[chosen] = stripe[rows]
         low[chosen] = np.minimum(low[chosen], places[stripe[rows]])
         high[chosen] = np.maximum(high[chosen], places[stripe[rows]])
-    return labels if judge.accepts(ranks, labels) else by_rank
+    return labels if judge.accepts(ranks, labels) else usual
 
 
 def _similar(task: Arrangement, judge: Judge, ranks: Ints) -> Ints:
@@ -101,8 +103,7 @@ def _similar(task: Arrangement, judge: Judge, ranks: Ints) -> Ints:
     demand = task.dealt
     assert demand is not None  # noqa: S101 - only then is there anything to deal
     kernel = demand.rule.kernel
-    if kernel is None:  # unknown: hands must not rely on it, `accepts` decides
-        return np.arange(len(ranks))
+    assert kernel is not None  # noqa: S101 - else `_deal` does not ask
     codes = judge.codes[0][ranks].astype(np.int64)
     if kernel.order is not None:
         codes = kernel.order[codes]
