@@ -10,7 +10,7 @@ from typing import Any
 from wideberth.advice.crowding import Crowding, crowding
 from wideberth.advice.limits import Limit, Whole, rounded
 from wideberth.encode import Column
-from wideberth.errors import InfeasibleError
+from wideberth.errors import InfeasibleError, ParameterError
 from wideberth.exact import fraction
 from wideberth.principles import EpsilonMAnonymity, Principle, make, plain
 
@@ -135,7 +135,10 @@ def _weakened(
         value = None if limit is None else _concrete(principle, key, limit)
         if value is not None:
             settings[key] = value
-    changed = make(principle.name, settings)
+    try:
+        changed = make(principle.name, settings)
+    except ParameterError:  # parameters that go together only
+        return []
     if not table.feasible(changed):
         return []
     words = ", ".join(f"{key}={_shown(key, settings[key], principle)}" for key in keys)
