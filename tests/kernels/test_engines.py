@@ -5,13 +5,9 @@ Also with the JIT off, in a process of its own, so that the kernels' Python sour
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Iterable
 from fractions import Fraction
 from functools import cache
-from pathlib import Path
 from typing import Any
 from unittest import mock
 
@@ -48,8 +44,6 @@ EXAMPLES = 2 if INTERPRETED else 8
 KNOWN = [cls for cls in iterate() if cls.needs not in ("distance", "several", "population")]
 each = pytest.mark.parametrize("cls", KNOWN, ids=lambda cls: cls.name)
 each_list = pytest.mark.parametrize("name", LISTS)
-#: What runs without the compiler, too: each kernel once.
-FEW = "taking_pools or exchanging"
 BALANCED = ("balanced",)  # where l-e has a compiled form
 
 
@@ -649,22 +643,3 @@ def test_large_and_small_tables_are_ordered_alike() -> None:
             assert (np.sort(task.order) == np.arange(rows)).all()
         assert (orders[0] == orders[1]).all()
         assert (orders[0] != orders[2]).mean() > 0.8
-
-
-# Without the compiler.
-
-
-@pytest.mark.skipif(INTERPRETED, reason="this is the inner run")
-def test_the_source_of_the_kernels() -> None:
-    """Run this file again, on fewer examples, with the kernels as plain Python."""
-    here = Path(__file__)
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-n0", "-p", "no:cacheprovider", "-k", FEW, str(here)],
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
-        cwd=here.parents[2],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout[-4000:]
-    assert "passed" in done.stdout

@@ -184,11 +184,13 @@ class Plain:
             if g == 1 or line[0] == line[-1]:
                 total += line[-1] - line[0]
                 continue
+            if q == 1:
+                continue
             chance = q / n
             for i in range(n - 1, q - 2, -1):
                 total += chance * (line[i] - line[n - 1 - i])
                 chance = chance * (i - q + 1) / max(i, 1)
-        return total * n
+        return max(total, 0.0) * n  # rounding may leave less than nothing
 
     def exchange(self, leaves: Leaves, near: Ints) -> tuple[Leaves, int]:
         """Move and swap rows between near leaves."""

@@ -85,12 +85,14 @@ def leaf_loss(places, chosen, n, g):
         if g == 1 or low == high:
             total += high - low
             continue
+        if q == 1:  # a row by itself has no extent, which the sum below might miss by rounding
+            continue
         sort(line, n)
         chance = q / n
         for i in range(n - 1, q - 2, -1):
             total += chance * (line[i] - line[n - 1 - i])
             chance = chance * (i - q + 1) / max(i, 1)
-    return total * n
+    return max(total, 0.0) * n  # rounding may leave less than nothing
 
 
 @njit(**INNER)
@@ -111,7 +113,7 @@ def _candidates(block, chosen, n, unit, at, loss):
             high[b] = max(high[b], block.codes[chosen[i], b])
             x = min(x, block.places[chosen[i], b])
             y = max(y, block.places[chosen[i], b])
-        wide[b] = (2**31 - (y - x)) * d + b
+        wide[b] = (np.int64(2**31) - (y - x)) * d + b
     sort(wide, d)
     keys = np.empty(n, np.int64)
     behind = np.empty(n + 1, np.int64)
@@ -349,7 +351,7 @@ def _solve_pools(
         leaves = np.empty((2, n // judge.unit + 2), np.int32)
         g = hands(block.rows, np.int64(0), n, sensitive, judge, desk)
         before = -1.0
-        if pool_begins[i + 1] - pool_begins[i] > 1 or not g:
+        if g and pool_begins[i + 1] - pool_begins[i] > 1:
             before = 0.0
             k = 0
             for m in range(pool_begins[i], pool_begins[i + 1]):

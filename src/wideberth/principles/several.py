@@ -42,6 +42,7 @@ class MultiAttributeLDiversity(Principle):
         low_open=True,
         default=None,
         stronger="lower",
+        exclusive=True,
     )
 
     name: ClassVar[str] = "multi-attribute-l"
