@@ -103,7 +103,9 @@ class Arrangement:
             return ties[np.argsort(codes[ties], kind="stable")].astype(np.uint32)
         from wideberth.kernels.sorting import secret_order
 
-        return secret_order(codes, self.begins[:-1].copy(), self.key)
+        order = np.empty(self.rows, np.uint32)
+        secret_order(codes, self.begins[:-1].copy(), self.key, order)
+        return order
 
     @cached_property
     def ties(self) -> npt.NDArray[np.uint32]:
@@ -125,6 +127,21 @@ class Arrangement:
         """Whether every demand has a compiled form."""
         kernels = [demand.rule.kernel for demand in self.demands]
         return all(kernel is not None and kernel.modest for kernel in kernels)
+
+    @property
+    def looks_up(self) -> bool:
+        """Whether judging ever looks at single values, not at ranks alone.
+
+        Ranks alone tell whether windows are crowded, and how to deal if a group need not be larger
+        than its rule demands.
+        """
+        kernels = [demand.rule.kernel for demand in self.guarded]
+        if not kernels or kernels[0] is None:
+            return bool(kernels)
+        if len(kernels) > 1 or kernels[0].kind != kinds.CROWD:
+            return True
+        p, q, dealt, _ = kernels[0].numbers
+        return bool(dealt and self.unit * p > q)
 
     @property
     def only_sizes(self) -> bool:

@@ -22,7 +22,8 @@ from wideberth.algorithms.leaves import Boxes, Leaves, Pools, Style, exchanged
 from wideberth.exact import Floats, Ints
 from wideberth.groups import Partition
 from wideberth.kernels import cutting, exchanging, judging, kinds, solving, sorting
-from wideberth.kernels.warming import warm
+from wideberth.kernels.warming import needed, warm
+from wideberth.quasi import Quasi
 
 #: Told how many rows are settled.
 Settled: TypeAlias = Callable[[int], None]
@@ -100,16 +101,10 @@ class Compiled:
         reach = kernel.table[:width] if len(kernel.table) else np.arange(width)
         return np.repeat((begins[reach + 1] - 1).astype(np.uint32), np.diff(begins))
 
-    @property
-    def _looks_up(self) -> bool:
-        """Whether judging ever looks at single values, not at ranks and limits alone."""
-        judge = self.judge
-        return bool(len(judge.tests)) or bool(judge.dealt and judge.unit * judge.p > judge.q)
-
     @cached_property
     def sensitive(self) -> Any:
         """The sensitive values of each rank, a line for each attribute."""
-        if not self._looks_up:
+        if not self.task.looks_up:
             return np.zeros((1, 1), np.int32)
         lines = {}
         for demand, attribute in self._tested:
@@ -121,20 +116,19 @@ class Compiled:
         return np.ascontiguousarray(np.stack([lines[i] for i in sorted(lines)]))
 
     def _desk(self, rows: int) -> Any:
-        return judging.desk(rows if self._looks_up else 1, self.judge)
+        return judging.desk(rows if self.task.looks_up else 1, self.judge)
 
     # ---- the work
 
-    def prepare(self, *, paper: bool, ranks: bool) -> None:
+    def prepare(self, cuts: str) -> None:
         """Compile the kernels, unless an earlier run has."""
-        warm(self.kind, paper=paper, looks_up=self._looks_up, ranks=ranks)
+        warm(self.kind, needed(cuts, looks_up=self.task.looks_up, only_sizes=self.task.only_sizes))
 
     def cut(self, *, paper: bool, block: int) -> Leaves:
         """Cut the table at values."""
         rows, unit = self.task.rows, self.task.unit
         codes = np.empty((len(self.spans), rows), self.kind)
-        for a, quasi in enumerate(self.task.quasis):
-            sorting.gather(quasi.codes, self.task.order, self.matrix, a, codes[a])
+        self._gather(codes)
         lines = np.empty((2, rows), np.uint32)
         lines[0] = np.arange(rows, dtype=np.uint32)
         lines[1] = self.limits
@@ -143,7 +137,7 @@ class Compiled:
         slots = rows // unit + 1
         leaves = _empty(rows, slots)
         # Compiled here, not by the threads, which would all begin to.
-        hands, propose = judging.hands(self._looks_up), cutting.proposer(self.kind, paper)
+        hands, propose = judging.hands(self.task.looks_up), cutting.proposer(self.kind, paper)
         subtree = cutting.subtree_for(self.kind)
         own = threading.local()
 
@@ -177,6 +171,18 @@ class Compiled:
         work_off([Task(rows, lambda: node(0, rows, 0, low, high))], self.threads)
         return _closed_up(leaves)
 
+    def _gather(self, codes: Any) -> None:
+        """Bring the quasi-identifiers into the order of the ranks."""
+        edges = np.linspace(0, self.task.rows, self.threads + 1).astype(int).tolist()
+        for a, quasi in enumerate(self.task.quasis):  # one by one, for the cache's sake
+
+            def some(first: int, last: int, a: int = a, quasi: Quasi = quasi) -> None:
+                here = slice(first, last)
+                order, matrix = self.task.order[here], self.matrix[here]
+                sorting.gather(quasi.codes, order, matrix, a, codes[a, here])
+
+            work_off((Task(1, partial(some, *ends)) for ends in pairwise(edges)), self.threads)
+
     def solve(self, leaves: Leaves, pools: Pools, style: Style) -> tuple[Leaves, float]:
         """Pool leaves and take them apart at ranks."""
         rows = pools.rows(leaves)
@@ -184,19 +190,20 @@ class Compiled:
         new = _empty(self.task.rows, self.task.rows // self.task.unit + 1)
         old = solving.Leaves(leaves.ranks, leaves.sizes, leaves.hands)
         how = solving.Style(style.beam, style.narrow, style.wide, int(style.thrifty))
-        hands, solve = judging.hands(self._looks_up), solving.solver()
+        hands, solve = judging.hands(self.task.looks_up), solving.solver()
         solve_pools = solving.pools_for(self.kind)
         gains: list[float] = []
         widest = int(rows.max(initial=1))
 
         def some(first: int, last: int) -> None:
+            block, room = solving.room_for(int(rows[first:last].max()), len(self.spans))
             gains.append(
                 solve_pools(
                     hands, solve, old, leaves.begins, pools.leaves,
                     pools.begins,
                     first, last, target, self.limits, self.task.ties, self.matrix,
                     self.task.places, how,
-                    self.sensitive, self.judge, self._desk(widest), new,
+                    self.sensitive, self.judge, self._desk(widest), block, room, new,
                 )
             )  # fmt: skip
             self.settled(int(rows[first:last].sum()))

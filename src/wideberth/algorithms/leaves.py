@@ -100,7 +100,7 @@ def boxes_of(partition: Partition, columns: Sequence[Codes]) -> Boxes:
 class Engine(Protocol):
     """Somebody who can do the work: compiled code, or the rules themselves."""
 
-    def prepare(self, *, paper: bool, ranks: bool) -> None:
+    def prepare(self, cuts: str) -> None:
         """Do what has to be done once, such as compiling, before the work begins."""
 
     def cut(self, *, paper: bool, block: int) -> Leaves:

@@ -34,7 +34,7 @@ class Plain:
             [line[self.codes[:, a]] for a, line in enumerate(task.places)], axis=1
         ).astype(np.int64)
 
-    def prepare(self, *, paper: bool, ranks: bool) -> None:
+    def prepare(self, cuts: str) -> None:
         """Nothing."""
 
     def cut(self, *, paper: bool, block: int) -> Leaves:

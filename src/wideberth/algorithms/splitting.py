@@ -29,7 +29,7 @@ from wideberth.algorithms.plain import Judge, Plain
 from wideberth.errors import InfeasibleError, ParameterError
 from wideberth.exact import Ints
 from wideberth.groups import Partition
-from wideberth.kernels.warming import compiled_before
+from wideberth.kernels.warming import missing, needed
 from wideberth.quasi import Quasi
 
 #: Told the phase, how many rows are settled, and how many there are.
@@ -131,7 +131,7 @@ def grow(
     unit, guarded = task.unit, not task.only_sizes
     say("preparing")  # the first time, kernels are compiled here
     block = _BLOCK * unit if cuts in ("best", "quality") else 0
-    engine.prepare(paper=cuts == "paper", ranks=bool(block))
+    engine.prepare(cuts)
     say("cutting")
     leaves = engine.cut(paper=cuts == "paper", block=block)
     if not block:
@@ -167,7 +167,8 @@ def _refused(task: Arrangement) -> InfeasibleError:
 
 def _engine(task: Arrangement, cuts: str, threads: int | None, tally: _Tally) -> Engine:
     """Choose the compiled engine, unless the plain one is done before a compiler would be."""
-    if not task.compilable or (task.rows <= _FEW[cuts] and not compiled_before()):
+    kernels = needed(cuts, looks_up=task.looks_up, only_sizes=task.only_sizes)
+    if not task.compilable or (task.rows <= _FEW[cuts] and missing(kernels)):
         return Plain(task, tally.settled)
     from wideberth.algorithms.compiled import Compiled
 

@@ -22,6 +22,8 @@ from wideberth.kernels.sorting import INNER, JIT, POINTED, heapify, sift, sort
 
 #: Above so many rows a median is found by counting values, below by bisection.
 _COUNTED = 1 << 14
+#: Nodes that can wait at a time: the smaller half is next, so each has twice the next one's rows.
+_DEEP = 64
 
 U64 = np.uint64
 Codes = npt.NDArray[Any]
@@ -46,13 +48,16 @@ class Bench(NamedTuple):
     loss : array of int
         By candidate: loss, attribute, value, rows on the left, place in the heap.
     box : array of int
-        Lowest and highest codes of the left and the right half.
+        Lowest and highest codes of the left and the right half, and of the node itself.
+    stack : array of int
+        Nodes that wait: begin, end, side, box.
     """
 
     keys: npt.NDArray[np.int64]
     extremes: npt.NDArray[np.int32]
     loss: npt.NDArray[np.int64]
     box: npt.NDArray[np.int32]
+    stack: npt.NDArray[np.int64]
 
 
 LOSS, BY, VALUE, LEFT, HEAP = 0, 1, 2, 3, 4  # lines of Bench.loss
@@ -65,7 +70,8 @@ def bench(spans: list[int], paper: bool) -> Bench:
         np.empty(4 * widest if paper else 2 * widest + 2, np.int64),
         np.empty((1, 2, d) if paper else (widest, 2, d), np.int32),
         np.empty((5, d if paper else sum(spans)), np.int64),
-        np.empty((4, d), np.int32),
+        np.empty((6, d), np.int32),
+        np.empty((_DEEP, 3 + 2 * d), np.int64),
     )
 
 
@@ -292,25 +298,21 @@ def _subtree(
 ):
     """Take a node apart, depth first, down to leaves; or cut it but once.
 
-    A leaf is a node without an admissible cut, or with fewer rows than a block. The leaves of the
-    rows from s on are noted from slot ``s // unit`` on, for no leaf has fewer rows than a unit: so
-    threads never share a slot.
+    A leaf is a node without an admissible cut, or with fewer rows than a block. The leaf of the
+    rows from s on is noted in slot ``s // unit``, for no leaf has fewer rows than a unit: so no two
+    share a slot.
 
-    Returns how many leaves there are. If asked to cut once, how many rows went to the left, 0 if
-    there is no cut; the rows are in the other buffers then, the halves' boxes on the bench.
+    Returns, if asked to cut once, how many rows went to the left, 0 if there is no cut; the rows
+    are in the other buffers then, the halves' boxes on the bench.
     """
     d = lo.size
-    room = 64
-    stack = np.empty((room, 3 + 2 * d), np.int64)
+    stack = bench.stack
     stack[0, 0], stack[0, 1], stack[0, 2] = s, e, side
     for b in range(d):
         stack[0, 3 + b] = lo[b]
         stack[0, 3 + d + b] = hi[b]
     depth = 1
-    slot = s // judge.unit
-    first = slot
-    low = np.empty(d, np.int32)
-    high = np.empty(d, np.int32)
+    low, high = bench.box[4], bench.box[5]
     while depth:
         depth -= 1
         s, e, side = stack[depth, 0], stack[depth, 1], stack[depth, 2]
@@ -334,22 +336,26 @@ def _subtree(
         for i in range(many):
             heap[i] = (bench.loss[LOSS, i] >> shift) * many + i
         heapify(heap, many)
-        left = many
+        waiting = many
         effort = max(FEWEST, EFFORT_AT_VALUES // n)
         k = np.int64(0)
-        while left and effort and k == 0:
+        while waiting and effort and k == 0:
             i = heap[0] % many
             effort -= 1
-            left -= 1
-            heap[0] = heap[left]
-            sift(heap, left, np.int64(0))
+            waiting -= 1
+            heap[0] = heap[waiting]
+            sift(heap, waiting, np.int64(0))
             v = bench.loss[VALUE, i]
             k = bench.loss[LEFT, i]
             line = here.codes[bench.loss[BY, i], s:e]
             _move_both(line, v, here.rows, there.rows, s, e, k)
-            if hands(there.rows, s, s + k, sensitive, judge, desk) and hands(
-                there.rows, s + k, e, sensitive, judge, desk
-            ):
+            good = np.int64(1)
+            for half in range(2):
+                first = s if half == 0 else s + k
+                last = s + k if half == 0 else e
+                if good:
+                    good = hands(there.rows, first, last, sensitive, judge, desk)
+            if good:
                 for b in range(d):
                     _move(line, v, here.codes[b, s:e], there.codes[b, s:e], k)
                     x1, y1, x2, y2 = _boxes(line, v, here.codes[b, s:e], high[b])
@@ -360,33 +366,27 @@ def _subtree(
         if once:
             return k
         if k:
-            if depth + 2 > room:
-                room *= 2
-                longer = np.empty((room, 3 + 2 * d), np.int64)
-                for i in range(depth):
-                    for b in range(3 + 2 * d):
-                        longer[i, b] = stack[i, b]
-                stack = longer
-            for half in range(2):  # the left one last, to be next
-                stack[depth, 0] = s if half else s + k
-                stack[depth, 1] = s + k if half else e
+            for i in range(2):  # the smaller half last, to be next
+                left = (2 * k > n) == (i == 0)
+                stack[depth, 0] = s if left else s + k
+                stack[depth, 1] = s + k if left else e
                 stack[depth, 2] = 1 - side
                 for b in range(d):
-                    stack[depth, 3 + b] = bench.box[0 if half else 2, b]
-                    stack[depth, 3 + d + b] = bench.box[1 if half else 3, b]
+                    stack[depth, 3 + b] = bench.box[0 if left else 2, b]
+                    stack[depth, 3 + d + b] = bench.box[1 if left else 3, b]
                 depth += 1
         else:
             for i in range(s, e):
                 leaves.ranks[i] = here.rows[0, i]
-            leaves.sizes[slot] = n
-            leaves.hands[slot] = hands(here.rows, s, e, sensitive, judge, desk)
-            slot += 1
-    return slot - first
+            leaves.sizes[s // judge.unit] = n
+            leaves.hands[s // judge.unit] = hands(here.rows, s, e, sensitive, judge, desk)
+    return np.int64(0)
 
 
 NUMBER, LINE, LINES = types.int64, types.int32[::1], types.int32[:, ::1]
 BENCH = types.NamedTuple(
-    (types.int64[::1], types.int32[:, :, ::1], types.int64[:, ::1], LINES), Bench
+    (types.int64[::1], types.int32[:, :, ::1], types.int64[:, ::1], LINES, types.int64[:, ::1]),
+    Bench,
 )
 
 

@@ -6,8 +6,10 @@ where would read quasi-identifiers and sensitive values together.
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
-from numba import njit
+from numba import njit, types
 
 from wideberth.kernels.sorting import INNER, JIT
 
@@ -55,8 +57,7 @@ def _without(ends, at, out, extra):
     return extent
 
 
-@njit(**JIT)
-def exchange_rows(members, sizes, near, at, unit, most):
+def _exchange_rows(members, sizes, near, at, unit, most, ends, extents):
     """Give every row in turn its best move or swap with a near leaf; return what that gains.
 
     Parameters
@@ -69,10 +70,10 @@ def exchange_rows(members, sizes, near, at, unit, most):
         The places of every row.
     unit, most : int
         The fewest and the most rows a leaf may have.
+    ends, extents : array of int
+        Room for the two lowest and two highest places of every leaf, and for its extent.
     """
     many, d = sizes.size, at.shape[1]
-    ends = np.empty((many, 4, d), np.int64)
-    extents = np.empty(many, np.int64)
     for leaf in range(many):
         extents[leaf] = _ends(at, members[leaf], np.int64(sizes[leaf]), ends[leaf])
     nobody = np.int64(-1)
@@ -124,3 +125,21 @@ def exchange_rows(members, sizes, near, at, unit, most):
             extents[leaf] = _ends(at, members[leaf], np.int64(sizes[leaf]), ends[leaf])
             extents[mate] = _ends(at, members[mate], np.int64(sizes[mate]), ends[mate])
     return total
+
+
+@cache
+def exchanger():
+    """Return the kernel."""
+    number, numbers = types.int64, types.int64[:, ::1]
+    places = types.int32[:, ::1]
+    room = (types.int64[:, :, ::1], types.int64[::1])
+    return njit(number(numbers, types.int32[::1], numbers, places, number, number, *room), **JIT)(
+        _exchange_rows
+    )
+
+
+def exchange_rows(members, sizes, near, at, unit, most):
+    """Give every row in turn its best move or swap with a near leaf; return what that gains."""
+    many = len(sizes)
+    room = np.empty((many, 4, at.shape[1]), np.int64), np.empty(many, np.int64)
+    return exchanger()(members, sizes, near, at, unit, most, *room)

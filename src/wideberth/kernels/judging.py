@@ -65,10 +65,14 @@ def desk(rows: int, judge: Judge) -> Ints:
     """Make room for judging up to so many rows."""
     if not (len(judge.tests) or judge.dealt):
         return np.zeros((4, 1), np.int64)
-    nodes = max((int(t[NUMBERS + 4]) for t in judge.tests if t[KIND] == kinds.TREE), default=1)
-    return np.zeros(
-        (4, max(rows, judge.width, int(judge.tests[:, WIDTH].max(initial=1)), nodes)), np.int64
-    )
+    room = [rows, judge.width]
+    for test in judge.tests:
+        room.append(int(test[WIDTH]))
+        if test[KIND] == kinds.TREE:
+            room.append(int(test[NUMBERS + 4]))  # nodes
+        if test[KIND] == kinds.ENTROPY:
+            room.append(_FACTORED + 1)
+    return np.zeros((4, max(room)), np.int64)
 
 
 @njit(**INNER)
@@ -91,7 +95,7 @@ def spaced(rows, s, e, t):
     return True
 
 
-@njit(**INNER)
+@njit(**INNER, inline="always")  # compiled once, not by itself and again
 def _hold(rows, s, e, g, whole, sensitive, judge, desk):
     """Tell whether each of g hands passes all tests; the whole passes with a single hand."""
     ranks = rows[0, s:e]
@@ -169,7 +173,7 @@ def _passes(test, tables, n, entries, value, count, tally):
             inside -= count[i]
         return True
     if kind == kinds.ENTROPY:
-        return _diverse(p, q, n, entries, count)
+        return _diverse(p, q, n, entries, count, tally)
     if kind == kinds.RECURSIVE:
         return _recursive(test, tables, n, entries, value, count)
     moved = np.int64(0)
@@ -216,8 +220,8 @@ def _passes(test, tables, n, entries, value, count, tally):
 
 
 @njit(**INNER)
-def _diverse(p, q, n, entries, count):
-    """exp(entropy) >= p / q."""
+def _diverse(p, q, n, entries, count, powers):
+    """exp(entropy) >= p / q. All `powers` are 0 before and after."""
     total = 0.0
     largest = np.int64(0)
     for e in range(entries):
@@ -238,7 +242,6 @@ def _diverse(p, q, n, entries, count):
     if p > _FACTORED or n * q > _FACTORED:
         return False
     # A tie if every prime divides (product of c^c) * p^n as often as it divides (n * q)^n.
-    powers = np.zeros(_FACTORED + 1, np.int64)
     for e in range(entries + 2):
         x, times = n * q, -n
         if e < entries:
@@ -255,6 +258,7 @@ def _diverse(p, q, n, entries, count):
     unlike = 0
     for prime in range(_FACTORED + 1):
         unlike += powers[prime] != 0
+        powers[prime] = 0
     return unlike == 0
 
 
@@ -339,17 +343,20 @@ def _hands(rows, s, e, sensitive, judge, desk):
     n = e - s
     if n < judge.unit or (judge.q and not spaced(rows, s, e, n * judge.p // judge.q)):
         return 0
-    many = judge.tests.shape[0]
-    one = np.int64(1)  # a literal would be a type of its own, and compiled apart
-    if not judge.dealt:
-        return 1 if many == 0 or _hold(rows, s, e, one, one, sensitive, judge, desk) else 0
-    g = n // judge.unit
-    if many == 0 and spaced(rows, s, e, g):
-        return g
-    if many and not _hold(rows, s, e, one, one, sensitive, judge, desk):
-        return 0
-    while g and not _hold(rows, s, e, g, one - 1, sensitive, judge, desk):
-        g //= 2
+    most = n // judge.unit if judge.dealt else np.int64(1)
+    whole = judge.tests.shape[0] > 0
+    if not whole and (not judge.dealt or spaced(rows, s, e, most)):
+        return most
+    # First all rows together, then dealt to ever fewer hands.
+    g = np.int64(1) if whole else most
+    while g:
+        if _hold(rows, s, e, g, whole, sensitive, judge, desk):
+            if not (whole and judge.dealt):
+                return g
+            g = most
+            whole = False
+        else:
+            g = np.int64(0) if whole else g // 2
     return g
 
 

@@ -67,7 +67,7 @@ class Block(NamedTuple):
 
 
 @njit(**INNER)
-def leaf_loss(places, chosen, n, g):
+def leaf_loss(places, chosen, n, g, line):
     """Rows times extent; of a leaf to be dealt, what to expect if the hands were random.
 
     The deal itself must not be looked at: it depends on the sensitive values. The expected range
@@ -75,7 +75,6 @@ def leaf_loss(places, chosen, n, g):
     """
     total = 0.0
     q = n // g
-    line = np.empty(n, np.int64)
     for b in range(places.shape[1]):
         low = high = np.int64(places[chosen[0], b])
         for i in range(n):
@@ -96,15 +95,16 @@ def leaf_loss(places, chosen, n, g):
 
 
 @njit(**INNER)
-def _candidates(block, chosen, n, unit, at, loss):
+def _candidates(block, chosen, n, unit, room):
     """Compute the loss of every cut at a rank; -1 where there is none. Return the largest.
 
-    ``at[a, i]`` becomes the place of the i-th chosen row in the order of attribute a, ties by the
-    other attributes, the widest first.
+    Lines of the room that belong to attribute a get, for the i-th chosen row, its place in the
+    order of a, ties by the other attributes, the widest first; and, for every i, the loss of the
+    cut before the i-th place of that order.
     """
     d = block.codes.shape[1]
-    box = np.empty((5, d), np.int64)
-    low, high, wide, least, most = box[0], box[1], box[2], box[3], box[4]
+    low, high, wide, least, most = room[0], room[1], room[2], room[3], room[4]
+    keys, behind = room[5], room[6]
     for b in range(d):
         low[b] = high[b] = block.codes[chosen[0], b]
         x = y = np.int64(block.places[chosen[0], b])
@@ -115,12 +115,11 @@ def _candidates(block, chosen, n, unit, at, loss):
             y = max(y, block.places[chosen[i], b])
         wide[b] = (np.int64(2**31) - (y - x)) * d + b
     sort(wide, d)
-    keys = np.empty(n, np.int64)
-    behind = np.empty(n + 1, np.int64)
     worst = np.int64(0)
     for a in range(d):
+        at, loss = room[_FIXED + 2 * a], room[_FIXED + 2 * a + 1]
         for i in range(n):
-            loss[a, i] = -1
+            loss[i] = -1
             keys[i] = block.codes[chosen[i], a] - low[a]
         if low[a] == high[a]:
             continue
@@ -139,7 +138,7 @@ def _candidates(block, chosen, n, unit, at, loss):
         sort(keys, n)
         for i in range(n):
             keys[i] = block.ties[2, block.ties[1, keys[i] % size]]
-            at[a, keys[i]] = i
+            at[keys[i]] = i
         for side in range(2):  # from the end, what lies behind each cut; then from the start
             for b in range(d):
                 least[b] = 2**31
@@ -155,58 +154,62 @@ def _candidates(block, chosen, n, unit, at, loss):
                 if side == 0:
                     behind[n - 1 - i] = extent
                 elif i + 1 >= unit:
-                    loss[a, i + 1] = (i + 1) * extent + (n - i - 1) * behind[i + 1]
-                    worst = max(worst, loss[a, i + 1])
+                    loss[i + 1] = (i + 1) * extent + (n - i - 1) * behind[i + 1]
+                    worst = max(worst, loss[i + 1])
     return worst
 
 
 STYLE = types.NamedUniTuple(types.int64, 4, Style)
 BLOCK = types.NamedTuple((types.uint32[:, ::1], *[types.int32[:, ::1]] * 3), Block)
+LINE = types.int64[::1]
 SOLVE = types.float64(
     types.FunctionType(HANDS),
     BLOCK,
-    types.int32[::1],
+    LINE,
     types.int64,
     types.int64,
     STYLE,
     SENSITIVE,
     JUDGE,
     DESK,
-    types.int32[::1],
-    types.int32[:, ::1],
+    LINE,
+    LINE,
+    LINE,
 )
+#: Lines of the room that do not belong to an attribute.
+_FIXED = 15
 
 
-@njit(**POINTED)
-def solve(hands, block, chosen, n, g, style, sensitive, judge, desk, out, leaves):
+@njit(**{**POINTED, "_nrt": True})
+def solve(hands, block, chosen, n, g, style, sensitive, judge, desk, out, sizes, dealt):
     """Take chosen rows, to be dealt to g hands as they are, apart; return the loss.
 
-    The leaves' rows go to `out`. `leaves` gets the leaves' sizes and hands, from column 1 on;
-    column 0 holds how many there are.
+    The leaves' rows go to `out`. From place 1 on, `sizes` and `dealt` get the leaves' sizes and
+    hands; place 0 of `sizes` holds how many there are.
     """
     unit = judge.unit
+    d = block.codes.shape[1]
+    total = d * n
+    whole = leaf_loss(block.places, chosen, n, g, out)
     for i in range(n):
         out[i] = chosen[i]
-    leaves[0, 0] = 1
-    leaves[0, 1] = n
-    leaves[1, 1] = g
-    whole = leaf_loss(block.places, chosen, n, g)
+    sizes[0] = 1
+    sizes[1] = n
+    dealt[1] = g
     if n < 2 * unit or whole == 0.0:
         return whole
-    d = block.codes.shape[1]
-    at = np.empty((d, n), np.int32)
-    loss = np.empty((d, n), np.int64)
-    worst = _candidates(block, chosen, n, unit, at, loss)
+    # The only memory that a kernel asks for itself: nobody knows how deep this will go.
+    room = np.empty((_FIXED + 3 * d, max(n, d) + 2), np.int64)
+    worst = _candidates(block, chosen, n, unit, room)
     # Losses and positions in one number, if need be with less precise losses.
-    total = d * n
     shift = 0
     while (worst >> shift) > 2**62 // total:
         shift += 1
-    heap = np.empty(total, np.int64)
+    heap = np.empty((1, total), np.int64)[0]
     rows = np.empty((2, n), np.uint32)
-    half = np.empty((4, n), np.int32)
-    parts = np.empty((2, 2, n // unit + 2), np.int32)
-    seen = np.zeros(total, np.uint8)
+    for a in range(d):
+        for i in range(n // unit + 1):
+            room[_FIXED + 2 * d + a, i] = 0  # no cut that leaves so many units was followed up
     beam = style.beam if style.narrow <= n and n < style.wide else 1
     effort = max(FEWEST, EFFORT_AT_RANKS // n)
     best = -1.0
@@ -216,8 +219,9 @@ def solve(hands, block, chosen, n, g, style, sensitive, judge, desk, out, leaves
         for a in range(d):
             for p in range(unit, n - unit + 1):
                 wastes = p // unit + (n - p) // unit < n // unit
-                if loss[a, p] >= 0 and wastes == (wasteful == 1) and found == 0:
-                    heap[many] = (loss[a, p] >> shift) * total + a * n + p
+                loss = room[_FIXED + 2 * a + 1, p]
+                if loss >= 0 and wastes == (wasteful == 1) and found == 0:
+                    heap[many] = (loss >> shift) * total + a * n + p
                     many += 1
         heapify(heap, many)
         while many and found < beam and effort:
@@ -226,15 +230,17 @@ def solve(hands, block, chosen, n, g, style, sensitive, judge, desk, out, leaves
             many -= 1
             heap[0] = heap[many]
             sift(heap, many, np.int64(0))
-            if seen[a * n + p // unit]:
+            seen = room[_FIXED + 2 * d + a]
+            if seen[p // unit]:
                 continue
             effort -= 1
+            at = room[_FIXED + 2 * a]
             g1 = g2 = np.int64(0)
             for side in range(2):
                 k = np.int64(0)
                 for i in range(n):
-                    if (at[a, i] < p) == (side == 0):
-                        half[side, k] = chosen[i]
+                    if (at[i] < p) == (side == 0):
+                        room[7 + side, k] = chosen[i]
                         rows[0, k] = block.rows[0, chosen[i]]
                         rows[1, k] = block.rows[1, chosen[i]]
                         k += 1
@@ -243,33 +249,35 @@ def solve(hands, block, chosen, n, g, style, sensitive, judge, desk, out, leaves
                     break
             if not g2:
                 continue
-            seen[a * n + p // unit] = 1
+            seen[p // unit] = 1
             found += 1
             z = 0.0
             for side in range(2):  # a single call: the compiler looks into each
                 z += solve(
                     hands,
                     block,
-                    half[side],
+                    room[7 + side],
                     n - p if side else p,
                     g2 if side else g1,
                     style,
                     sensitive,
                     judge,
                     desk,
-                    half[2 + side],
-                    parts[side],
+                    room[9 + side],
+                    room[11 + side],
+                    room[13 + side],
                 )
             if z <= whole and (best < 0 or z < best):
                 best = z
                 for i in range(n):
-                    out[i] = half[2, i] if i < p else half[3, i - p]
-                first = parts[0, 0, 0]
-                leaves[0, 0] = first + parts[1, 0, 0]
-                for i in range(leaves[0, 0]):
-                    for j in range(2):
-                        leaf = parts[0, j, i + 1] if i < first else parts[1, j, i + 1 - first]
-                        leaves[j, i + 1] = leaf
+                    out[i] = room[9, i] if i < p else room[10, i - p]
+                first = room[11, 0]
+                sizes[0] = first + room[12, 0]
+                for i in range(sizes[0]):
+                    side = np.int64(i >= first)
+                    j = i + 1 - first * side
+                    sizes[i + 1] = room[11 + side, j]
+                    dealt[i + 1] = room[13 + side, j]
     return whole if best < 0 else best
 
 
@@ -303,6 +311,8 @@ def _solve_pools(
     sensitive,
     judge,
     desk,
+    block,
+    room,
     new,
 ):
     """Pool some leaves, take the pools apart anew, and keep the result where it loses less.
@@ -310,15 +320,18 @@ def _solve_pools(
     Pool i, of those from `first` to `last`, consists of the old leaves
     ``pools[pool_begins[i] : pool_begins[i + 1]]``, of which leaf j begins at ``begins[j]``. Its new
     leaves' rows go to ``target[i]`` and on, its leaves to the slot ``target[i] // unit`` and on,
-    for no leaf has fewer rows than a unit: so threads never share a slot. Returns the gain.
+    for no leaf has fewer rows than a unit: so threads never share a slot. `block` and `room` have
+    room for the largest pool. Returns the gain.
     """
+    keys, chosen, before_it, out, sizes, dealt = (
+        room[0], room[1], room[2], room[3], room[4], room[5],
+    )  # fmt: skip
     d = matrix.shape[1]
     gain = 0.0
     for i in range(first, last):
         n = np.int64(0)
         for m in range(pool_begins[i], pool_begins[i + 1]):
             n += old.sizes[pools[m]]
-        keys = np.empty(n, np.int64)
         k = 0
         for m in range(pool_begins[i], pool_begins[i + 1]):
             leaf = pools[m]
@@ -326,19 +339,12 @@ def _solve_pools(
                 keys[k] = np.int64(old.ranks[j]) * n + k
                 k += 1
         sort(keys, n)
-        block = Block(
-            np.empty((2, n), np.uint32),
-            np.empty((n, d), np.int32),
-            np.empty((n, d), np.int32),
-            np.empty((3, n), np.int32),
-        )
-        chosen = np.empty((3, n), np.int32)
         for j in range(n):
             rank = keys[j] // n
             block.rows[0, j] = rank
             block.rows[1, j] = limits[rank]
-            chosen[0, j] = j
-            chosen[1, keys[j] % n] = j
+            chosen[j] = j
+            before_it[keys[j] % n] = j
             for b in range(d):
                 block.codes[j, b] = matrix[rank, b]
                 block.places[j, b] = places[b, matrix[rank, b]]
@@ -348,7 +354,6 @@ def _solve_pools(
         for j in range(n):
             block.ties[0, keys[j] % n] = j
             block.ties[1, j] = keys[j] % n
-        leaves = np.empty((2, n // judge.unit + 2), np.int32)
         g = hands(block.rows, np.int64(0), n, sensitive, judge, desk)
         before = -1.0
         if g and pool_begins[i + 1] - pool_begins[i] > 1:
@@ -356,32 +361,42 @@ def _solve_pools(
             k = 0
             for m in range(pool_begins[i], pool_begins[i + 1]):
                 size = np.int64(old.sizes[pools[m]])
-                before += leaf_loss(
-                    block.places, chosen[1, k:], size, np.int64(old.hands[pools[m]])
-                )
+                g_old = np.int64(old.hands[pools[m]])
+                before += leaf_loss(block.places, before_it[k:], size, g_old, keys)
                 k += size
         after = 0.0
         if g:
             after = solve(
-                hands, block, chosen[0], n, g, style, sensitive, judge, desk, chosen[2], leaves
+                hands, block, chosen, n, g, style, sensitive, judge, desk, out, sizes, dealt
             )
         if not g or (before >= 0 and after >= before):
-            leaves[0, 0] = 0
+            sizes[0] = 0
             for m in range(pool_begins[i], pool_begins[i + 1]):
-                leaves[0, 0] += 1
-                leaves[0, leaves[0, 0]] = old.sizes[pools[m]]
-                leaves[1, leaves[0, 0]] = old.hands[pools[m]]
+                sizes[0] += 1
+                sizes[sizes[0]] = old.sizes[pools[m]]
+                dealt[sizes[0]] = old.hands[pools[m]]
             for j in range(n):
-                chosen[2, j] = chosen[1, j]
+                out[j] = before_it[j]
         elif before >= 0:
             gain += before - after
         for j in range(n):
-            new.ranks[target[i] + j] = block.rows[0, chosen[2, j]]
+            new.ranks[target[i] + j] = block.rows[0, out[j]]
         slot = target[i] // judge.unit
-        for j in range(leaves[0, 0]):
-            new.sizes[slot + j] = leaves[0, 1 + j]
-            new.hands[slot + j] = leaves[1, 1 + j]
+        for j in range(sizes[0]):
+            new.sizes[slot + j] = sizes[1 + j]
+            new.hands[slot + j] = dealt[1 + j]
     return gain
+
+
+def room_for(rows: int, attributes: int) -> tuple[Block, npt.NDArray[np.int64]]:
+    """Make room for pools of up to so many rows."""
+    block = Block(
+        np.empty((2, rows), np.uint32),
+        np.empty((rows, attributes), np.int32),
+        np.empty((rows, attributes), np.int32),
+        np.empty((3, rows), np.int32),
+    )
+    return block, np.empty((6, rows + 2), np.int64)
 
 
 @cache
@@ -393,7 +408,7 @@ def pools_for(kind):
         types.float64(
             types.FunctionType(HANDS), types.FunctionType(SOLVE), LEAVES, numbers, numbers, numbers,
             number, number, numbers, types.uint32[::1], types.uint32[::1], codes[:, ::1],
-            types.int32[:, ::1], STYLE, SENSITIVE, JUDGE, DESK, LEAVES,
+            types.int32[:, ::1], STYLE, SENSITIVE, JUDGE, DESK, BLOCK, types.int64[:, ::1], LEAVES,
         ),
         **JIT,
     )(_solve_pools)  # fmt: skip
@@ -409,19 +424,22 @@ def deal(leaves, begin, first, last, group, order, matrix, labels, boxes):
     d = matrix.shape[1]
     for leaf in range(first, last):
         g = leaves.hands[leaf]
-        hand = 0
-        for i in range(leaves.sizes[leaf]):
-            rank = leaves.ranks[begin + i]
-            labels[order[rank]] = group + hand
-            fresh = i < g
-            for b in range(d):
-                x = matrix[rank, b]
-                if fresh or x < boxes[0, group + hand, b]:
-                    boxes[0, group + hand, b] = x
-                if fresh or x > boxes[1, group + hand, b]:
-                    boxes[1, group + hand, b] = x
-            hand += 1
-            if hand == g:
-                hand = 0
+        ranks = leaves.ranks[begin : begin + leaves.sizes[leaf]]
+        # Rows are all over the memory. Short loops without branches wait for many at a time.
+        hand = group
+        for i in range(ranks.size):
+            labels[order[ranks[i]]] = hand
+            hand = hand + 1 if hand + 1 < group + g else group
+        for b in range(d):
+            for i in range(g):
+                x = matrix[ranks[i], b]
+                boxes[0, group + i, b] = x
+                boxes[1, group + i, b] = x
+            hand = group
+            for i in range(g, ranks.size):
+                x = matrix[ranks[i], b]
+                boxes[0, hand, b] = min(boxes[0, hand, b], x)
+                boxes[1, hand, b] = max(boxes[1, hand, b], x)
+                hand = hand + 1 if hand + 1 < group + g else group
         begin += leaves.sizes[leaf]
         group += g

@@ -2,31 +2,45 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numba import njit
+from numba.core.caching import FunctionCache
 
+
+def cache_folder() -> Path | None:
+    """Return where compiled code is kept; nowhere, if no folder may be written."""
+    try:
+        return Path(FunctionCache(cache_folder).cache_path)
+    except RuntimeError:
+        return None
+
+
+#: For functions that only kernels call: half the code of a small one would be wrappers and
+#: reference counts. Kernels are given all their memory, so they need count no references.
 #: No parallel=True (threads share the work above), no fastmath (the twin must agree).
-JIT: dict[str, Any] = {
+INNER: dict[str, Any] = {
     "nogil": True,
-    "cache": True,
     "error_model": "numpy",
     "no_cfunc_wrapper": True,
+    "no_cpython_wrapper": True,
+    "_nrt": False,
 }
-#: For functions that Python never calls: half the code of a small function is its wrapper.
-INNER = {**JIT, "no_cpython_wrapper": True}
-POINTED = {**JIT, "no_cfunc_wrapper": False}
+#: For kernels that Python calls, and for those that others get as pointers.
+_KEPT = {"cache": cache_folder() is not None}
+JIT = {**INNER, **_KEPT, "no_cpython_wrapper": False}
+POINTED = {**INNER, **_KEPT, "no_cfunc_wrapper": False}
 
 
 @njit(**JIT)
-def secret_order(codes, start, key):
-    """Return the rows in order of their codes, those with equal codes in a secret random order.
+def secret_order(codes, start, key, order):
+    """Put the rows in order of their codes, those with equal codes in a secret random order.
 
     ``start[c]`` is where code c begins; it is used up. Shuffling within one code at a time stays
     in the cache, as a permutation of all rows would not. The generator is SplitMix64.
     """
-    order = np.empty(codes.size, np.uint32)
     for row in range(codes.size):
         at = start[codes[row]]
         order[at] = row
@@ -44,12 +58,11 @@ def secret_order(codes, start, key):
             j = begin + np.int64(((z >> np.uint64(32)) * np.uint64(i - begin + 1)) >> np.uint64(32))
             order[i], order[j] = order[j], order[i]
         begin = end
-    return order
 
 
 @njit(**JIT)
 def gather(column, order, matrix, a, line):
-    """Bring one column into an order, as a column of a matrix and as a line of its own."""
+    """Bring a column into an order, as a column of a matrix and as a line of its own."""
     for j in range(order.size):
         x = column[order[j]]
         matrix[j, a] = x

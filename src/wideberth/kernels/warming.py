@@ -6,64 +6,92 @@ pointers only, so each can be compiled by itself, and only those that are needed
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 
-
-def compiled_before(
-    place: Path | None = None, *, paper: bool = False, looks_up: bool = False, ranks: bool = True
-) -> bool:
-    """Tell whether there is compiled code from an earlier run, by default where it usually is."""
-    if place is None:
-        chosen = os.environ.get("NUMBA_CACHE_DIR")
-        place = Path(chosen) if chosen else Path(__file__).with_name("__pycache__")
-    needed = {
-        "cutting._subtree",
-        "cutting._median_cuts" if paper else "cutting._value_cuts",
-        "judging._hands" if looks_up else "judging._hands_by_rank",
-        *(["solving.solve", "solving._solve_pools"] if ranks else []),
-    }
-    return needed <= {path.name.split("-")[0] for path in place.rglob("*.nbc")}
+#: Where the source of each kernel is, and about how many seconds it takes to compile.
+_KERNELS = {
+    "_hands_by_rank": ("judging", 0.5),
+    "_hands": ("judging", 3.4),
+    "_median_cuts": ("cutting", 0.8),
+    "_value_cuts": ("cutting", 1.0),
+    "_subtree": ("cutting", 1.6),
+    "solve": ("solving", 3.4),
+    "_solve_pools": ("solving", 1.4),
+    "_exchange_rows": ("exchanging", 1.0),
+}
+#: To start a process takes about as long.
+_START = 0.8
 
 
-def warm(kind: type, *, paper: bool, looks_up: bool, ranks: bool) -> None:
-    """See to it that the kernels are compiled.
+def needed(cuts: str, *, looks_up: bool, only_sizes: bool) -> list[str]:
+    """Name the kernels that a run needs.
 
     Parameters
     ----------
-    kind : type
-        Of the codes.
-    paper, looks_up, ranks : bool
-        Whether only cuts next to medians are wanted, whether demands look at single values, and
-        whether there will be cuts at ranks.
+    cuts : str
+        How cuts are chosen.
+    looks_up, only_sizes : bool
+        Whether demands look at single values, and whether they look at none.
     """
-    from numba.core.caching import FunctionCache
+    return [
+        "_hands" if looks_up else "_hands_by_rank",
+        "_median_cuts" if cuts == "paper" else "_value_cuts",
+        "_subtree",
+        *(["solve", "_solve_pools"] if cuts in ("best", "quality") else []),
+        *(["_exchange_rows"] if cuts == "quality" and only_sizes else []),
+    ]
 
-    from wideberth.kernels import cutting, judging
 
-    place = Path(FunctionCache(judging._hands).cache_path)
-    if os.environ.get("NUMBA_DISABLE_JIT") or compiled_before(
-        place, paper=paper, looks_up=looks_up, ranks=ranks
-    ):
-        return
+def missing(names: Iterable[str], place: Path | None = None) -> list[str]:
+    """Name those kernels of which there is no compiled code from an earlier run.
+
+    By default it is looked for where it usually is, so that numba need not be asked, nor loaded.
+    """
+    here = Path(__file__).parent
+    if place is None:
+        chosen = os.environ.get("NUMBA_CACHE_DIR")
+        place = Path(chosen) if chosen else here / "__pycache__"
+    made: dict[str, float] = {}
+    for path in place.rglob("*.nbc"):  # module.function-line.version.number.nbc
+        name = path.name.split("-")[0]
+        made[name] = max(made.get(name, 0.0), path.stat().st_mtime)
+
+    def current(name: str) -> bool:
+        module, _ = _KERNELS[name]
+        changed = (here / f"{module}.py").stat().st_mtime
+        return made.get(f"{module}.{name}", 0.0) > changed
+
+    return [name for name in names if not current(name)]
+
+
+def warm(kind: type, names: Iterable[str]) -> None:
+    """See to it that kernels are compiled, for codes of a type."""
+    from wideberth.kernels.sorting import cache_folder
+
+    place = cache_folder()
+    if place is None or os.environ.get("NUMBA_DISABLE_JIT"):
+        return  # each is compiled when it is needed
+    own, others = _shares(missing(names, place))
     helper = None
-    if ranks and sys.executable and not compiled_before(place):
+    if others and sys.executable:
         path = os.pathsep.join(filter(None, sys.path))
         helper = subprocess.Popen(  # noqa: S603 - this very program
-            [sys.executable, "-m", __name__, np.dtype(kind).name],
+            [sys.executable, "-m", "wideberth.kernels.warming", np.dtype(kind).name, *others],
             env={**os.environ, "PYTHONPATH": path},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
     try:
-        judging.hands(looks_up)
-        cutting.proposer(kind, paper)
-        cutting.subtree_for(kind)
+        _compile(kind, own)
         if helper is not None:
             helper.wait()  # if it fails, its part is compiled here, when it is needed
     finally:
@@ -71,12 +99,49 @@ def warm(kind: type, *, paper: bool, looks_up: bool, ranks: bool) -> None:
             helper.kill()
 
 
-def _solving(kind: type) -> None:
-    from wideberth.kernels import solving
+def _shares(names: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Divide work between this process and a helper, so that both end at about the same time."""
+    shares: tuple[list[str], list[str]] = ([], [])
+    busy = [0.0, _START]
+    for name in sorted(names, key=lambda name: -_KERNELS[name][1]):
+        which = busy.index(min(busy))
+        shares[which].append(name)
+        busy[which] += _KERNELS[name][1]
+    return shares
 
-    solving.solver()
-    solving.pools_for(kind)
+
+def _compile(kind: type, names: Iterable[str]) -> None:
+    from wideberth.kernels import cutting, exchanging, judging, solving
+
+    actions: dict[str, Callable[[], object]] = {
+        "_hands_by_rank": lambda: judging.hands(False),
+        "_hands": lambda: judging.hands(True),
+        "_median_cuts": lambda: cutting.proposer(kind, True),
+        "_value_cuts": lambda: cutting.proposer(kind, False),
+        "_subtree": lambda: cutting.subtree_for(kind),
+        "solve": solving.solver,
+        "_solve_pools": lambda: solving.pools_for(kind),
+        "_exchange_rows": exchanging.exchanger,
+    }
+    with _no_collecting():
+        for name in names:
+            actions[name]()
 
 
-if __name__ == "__main__":
-    _solving(np.dtype(sys.argv[1]).type)
+@contextmanager
+def _no_collecting() -> Iterator[None]:
+    """Leave garbage where it is: a compiler makes so much of it that looking takes a tenth."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
+
+
+if __name__ == "__main__":  # without arguments everything: for whoever builds an image of a machine
+    if len(sys.argv) > 1:
+        _compile(np.dtype(sys.argv[1]).type, sys.argv[2:])
+    else:
+        warm(np.uint16, _KERNELS)
