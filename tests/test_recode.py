@@ -20,7 +20,8 @@ from wideberth.covering import covers
 from wideberth.groups import Partition
 from wideberth.hierarchy import Hierarchy
 from wideberth.quasi import read_quasi
-from wideberth.recode import recode, styles
+from wideberth.recode import recode
+from wideberth.styling import styles
 
 TREE = Hierarchy(
     ("*", "lung", "flu", "pneumonia", "gut", "gastritis", "ulcer", "ill-defined"),

@@ -17,6 +17,7 @@ import polars as pl
 from wideberth import tables
 from wideberth.advice import refusal
 from wideberth.algorithms import Demand, split
+from wideberth.algorithms.crew import spread
 from wideberth.algorithms.splitting import Progress
 from wideberth.algorithms.suppression import suppress
 from wideberth.encode import Domain
@@ -27,12 +28,13 @@ from wideberth.groups import Partition
 from wideberth.policy import GROUP, Policy
 from wideberth.principles import Principle
 from wideberth.quasi import Quasi, read_quasi
-from wideberth.recode import Recoded, Style, recode, styles
+from wideberth.recode import Recoded, recode
 from wideberth.release import Release, describe, fingerprint
 from wideberth.request import Request
+from wideberth.styling import Style, styles
 from wideberth.subject import Subject
 from wideberth.transform import Grid
-from wideberth.verifying import verify
+from wideberth.verifying import require_principles, require_truth
 
 _MATCHING = (
     "dealing by matching reads quasi-identifiers and sensitive values together, so an adversary "
@@ -163,22 +165,25 @@ def anonymize(
         recoded = recode(task.quasis, partition, task.styles, order, outcome.boxes)
         ids = _ids(task, partition, order, rng)
         published = _publish(request, task, recoded, ids, order)
+    rows, group_ids = len(task.rows), task.group
     question = {
         "quasi": [name for q in task.quasis for name in task.styles[q.name].columns(q)],
         "principles": list(request.principles),
-        "group": task.group,
+        "group": group_ids,
         **request.guarded,
     }
-    with clock("verifying", len(task.rows)):
-        verified = verify(
+    with clock("verifying", rows):
+        require_truth(
             published,
             task.frame,
             order,
             quasis=task.quasis,
             styles=task.styles,
             untouched=[*request.roles["sensitive"], *request.roles["insensitive"]],
-            question=question,
+            group=group_ids,
         )
+        del task, order, ids  # the original; a large table leaves little room for the rest
+        verified = require_principles(published, question)
     manifest = describe(
         request,
         outcome=outcome,
@@ -187,7 +192,7 @@ def anonymize(
         verified=verified,
         warnings=cautions,
         seed=seed,
-        group=task.group,
+        group=group_ids,
         seconds=clock.seconds,
     )
     frame, _ = tables.adopt(published)
@@ -233,15 +238,16 @@ def _prepare(request: Request, rng: np.random.Generator) -> _Task:
                 raise refusal(demand.principle, demand.column, len(rows))
     frame = request.frame[rows] if hopeless else request.frame
     untouched = [*request.roles["sensitive"], *request.roles["insensitive"]]
-    quasis = [
-        read_quasi(
+
+    def encoded(name: str) -> Quasi:
+        return read_quasi(
             frame[name],
             kind=request.kind(name),
             hierarchy=request.hierarchies.get(name),
             weight=float(request.transform.weights.get(name, 1.0)),
         )
-        for name in request.roles["quasi"]
-    ]
+
+    quasis = spread(encoded, request.roles["quasi"])
     how = styles(quasis, request.transform.recoding, request.transform.align)
     _check_names(request, quasis, how, group)
     return _Task(

@@ -160,6 +160,8 @@ class _Verdict:
 
     def _ranked(self, many: int) -> Sequence[int]:
         """Rank the groups: violating ones first, then by what they achieve, then larger ones."""
+        if not many:
+            return []
         keys: list[Any] = [-self.sizes]
         parameters = self.principle.parameters()
         for key, figures in reversed(self.achieved.items()):

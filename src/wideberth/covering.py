@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -16,7 +17,8 @@ from wideberth.align import written
 from wideberth.encode import Codes
 from wideberth.exact import Bools, Ints
 from wideberth.quasi import Quasi
-from wideberth.recode import OR_MISSING, TO, Style
+from wideberth.recode import OR_MISSING, TO
+from wideberth.styling import Style
 
 
 def covers(quasi: Quasi, style: Style, published: Sequence[pl.Series], codes: Codes) -> bool:
@@ -50,27 +52,27 @@ def covers(quasi: Quasi, style: Style, published: Sequence[pl.Series], codes: Co
     labels = column.dtype.categories  # type: ignore[attr-defined]
     size = quasi.domain.size
     # A null stands for missing values only; it counts as one more label.
-    said = column.to_physical().fill_null(len(labels)).to_numpy()
-    label, code = said, codes.astype(np.int64)
+    said = column.to_physical().cast(pl.Int32).fill_null(len(labels)).to_numpy()
+    label, code = said, codes
     if style.recoding != "interval":  # more work per value: look at each combination once
         key = said.astype(np.int64) * size + codes
         key.sort()
         label, code = np.divmod(key[np.flatnonzero(np.append(True, key[1:] != key[:-1]))], size)
-    missing = np.full(len(code), False) if quasi.domain.missing is None else code == size - 1
-    admits = np.append(labels.str.ends_with(OR_MISSING).to_numpy(), True)
-    if not admits[label[missing]].all() or (label[~missing] == len(labels)).any():
-        return False
-    if missing.any():
+    if quasi.domain.missing is not None:
+        missing = code == size - 1
+        admits = np.append(labels.str.ends_with(OR_MISSING).to_numpy(), True)
+        if not admits[label[missing]].all():
+            return False
         label, code = label[~missing], code[~missing]
+    if (label == len(labels)).any():
+        return False
     return bool(_PARSERS[style.recoding](quasi, style, labels, label, code).all())
 
 
-Parser = Callable[[Quasi, Style, pl.Series, Ints, Ints], Bools]
+Parser = Callable[[Quasi, Style, pl.Series, Any, Any], Bools]
 
 
-def _within_interval(
-    quasi: Quasi, style: Style, labels: pl.Series, label: Ints, code: Ints
-) -> Bools:
+def _within_interval(quasi: Quasi, style: Style, labels: pl.Series, label: Any, code: Any) -> Bools:
     """Turn the ends of each interval into the first and the last code between them."""
     bare = labels.str.strip_suffix(OR_MISSING)
     parts = bare.str.split_exact(TO, 1).struct.unnest()
@@ -81,6 +83,7 @@ def _within_interval(
     ordered, read = _reader(values, style)
     first = np.searchsorted(ordered, read(low), side="left")
     last = np.searchsorted(ordered, read(high), side="right") - 1
+    first, last = first.astype(np.int32), last.astype(np.int32)
     return (first[label] <= code) & (code <= last[label])
 
 

@@ -18,6 +18,7 @@ from wideberth.errors import TableError
 from wideberth.exact import Ints, Numbers, fraction
 from wideberth.hierarchy import Hierarchy
 from wideberth.schema import convert, infer_type
+from wideberth.words import held_as_words, in_words, is_text
 
 Codes = npt.NDArray[np.int32]
 
@@ -179,19 +180,24 @@ def encode_as(series: pl.Series, kind: str) -> Column:
     >>> encode_as(pl.Series("paid", ["7", None, "10", "7"]), "integer").codes
     array([0, 2, 1, 0], dtype=int32)
     """
-    if series.dtype != pl.String or len(series) < _LONG:
+    if not is_text(series.dtype) or len(series) < _LONG:
         return encode(convert(series, kind))
-    packed = series.rechunk().to_arrow().dictionary_encode()
-    distinct = pl.Series(series.name, packed.dictionary, dtype=pl.String)
+    if held_as_words(series.dtype):
+        texts, at = in_words(series)
+    else:
+        packed = series.rechunk().to_arrow().dictionary_encode()
+        texts = pl.Series(packed.dictionary, dtype=pl.String)
+        at = packed.indices.fill_null(-1).to_numpy()
+    occurs = np.bincount(at + 1, minlength=len(texts) + 1)[1:] > 0
     try:
-        column = encode(convert(distinct, kind))
+        column = encode(convert(texts.filter(occurs), kind))
     except TableError:
-        return encode(convert(series, kind))  # which says in which row
-    at = packed.indices.fill_null(len(distinct)).to_numpy()
-    codes = np.append(column.codes, np.int32(-1))[at]
+        return encode(convert(series.cast(pl.String), kind))  # which says in which row
+    position = np.full(len(texts) + 1, -1, dtype=np.int32)  # the last is for -1
+    position[:-1][occurs] = column.codes
     values = column.domain.values
     assert values is not None  # noqa: S101 - text becomes neither vectors nor several columns
-    return _column(series.name, codes, values)
+    return _column(series.name, position[at], values)
 
 
 def _texts(values: pl.Series) -> list[str]:
@@ -294,8 +300,11 @@ def _encode_by_search(series: pl.Series) -> tuple[Codes, pl.Series]:
 def _encode_by_name(series: pl.Series) -> tuple[Codes, pl.Series]:
     """Encode text, categories, booleans and decimals: whatever polars can hash and sort."""
     if series.dtype == pl.Enum:
-        return _encode_enum(series)
-    if series.dtype == pl.Categorical:
+        names = series.dtype.categories  # type: ignore[attr-defined]
+        return _encode_words(names, series.to_physical().cast(pl.Int32).fill_null(-1).to_numpy())
+    if held_as_words(series.dtype):
+        return _encode_words(*in_words(series))
+    if isinstance(series.dtype, pl.Categorical):
         series = series.cast(pl.String)
     values = series.drop_nulls().unique().sort()
     if series.dtype == pl.String:
@@ -305,16 +314,14 @@ def _encode_by_name(series: pl.Series) -> tuple[Codes, pl.Series]:
     return found.cast(pl.Int32).fill_null(-1).to_numpy().astype(np.int32), values
 
 
-def _encode_enum(series: pl.Series) -> tuple[Codes, pl.Series]:
+def _encode_words(texts: pl.Series, at: Codes) -> tuple[Codes, pl.Series]:
     """Encode a column that is encoded already: drop what does not occur, and sort the rest."""
-    names = series.dtype.categories  # type: ignore[attr-defined]
-    raw = series.to_physical().cast(pl.Int64).fill_null(len(names)).to_numpy()
-    present = np.flatnonzero(np.bincount(raw, minlength=len(names) + 1)[: len(names)])
-    values = names.gather(present)
+    present = np.flatnonzero(np.bincount(at + 1, minlength=len(texts) + 1)[1:])
+    values = texts.gather(present)
     order = values.arg_sort().to_numpy()
-    position = np.full(len(names) + 1, -1, dtype=np.int32)
+    position = np.full(len(texts) + 1, -1, dtype=np.int32)  # the last is for -1
     position[present[order]] = np.arange(len(order))
-    return position[raw], values.gather(order)
+    return position[at], values.gather(order)
 
 
 def _vector(series: pl.Series) -> Column:

@@ -12,6 +12,8 @@ import narwhals as nw
 import polars as pl
 import pyarrow as pa
 
+from wideberth.words import held_as_words
+
 
 def forgetful_series(series: pl.Series) -> pl.Series:
     """Rebuild a polars column from its own values.
@@ -23,8 +25,10 @@ def forgetful_series(series: pl.Series) -> pl.Series:
         present = set(series.drop_nulls().unique().to_list())
         named = [name for name in dtype.categories if name in present]  # type: ignore[attr-defined]
         return series.cast(pl.String).cast(pl.Enum(named))
-    if dtype.is_nested() or dtype in (pl.String, pl.Binary, pl.Categorical):
-        kind = pl.String if dtype == pl.Categorical else dtype
+    if held_as_words(dtype):
+        return series.cast(pl.String)
+    if dtype.is_nested() or dtype in (pl.String, pl.Binary) or isinstance(dtype, pl.Categorical):
+        kind = pl.String if isinstance(dtype, pl.Categorical) else dtype
         plain = series.cast(kind).to_arrow(compat_level=pl.CompatLevel.oldest())
         fresh = cast("pl.Series", pl.from_arrow(plain)).alias(series.name)
         return fresh.cast(dtype)

@@ -67,12 +67,15 @@ class Partition:
         key *= width
         key += column.codes
         key.sort()
-        edges = np.flatnonzero(np.concatenate(([True], key[1:] != key[:-1])))
-        cells = key[edges].astype(np.int64)
-        counts = np.diff(edges, append=len(key))
-        owner, codes = np.divmod(cells, width)
-        start = np.searchsorted(owner, np.arange(self.count + 1))
-        return Groups(start=start, codes=codes, counts=counts, width=width)
+        edges = np.flatnonzero(np.concatenate(([True], key[1:] != key[:-1], [True])))
+        codes = key[edges[:-1]].astype(np.int64, copy=False)
+        del key  # a large table's entries fill much memory
+        owner = codes // width
+        start = np.concatenate(([0], np.cumsum(np.bincount(owner, minlength=self.count))))
+        owner *= width
+        codes -= owner
+        del owner
+        return Groups(start=start, codes=codes, counts=np.diff(edges), width=width)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

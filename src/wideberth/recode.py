@@ -7,52 +7,30 @@ the ends or nodes of each code, are all it takes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import polars as pl
 
+from wideberth.algorithms.crew import spread
 from wideberth.algorithms.leaves import Boxes
 from wideberth.align import ends, written
-from wideberth.encode import Codes, Column
-from wideberth.errors import ParameterError
+from wideberth.encode import Codes, Column, compress
 from wideberth.exact import Bools, Floats, Ints
 from wideberth.groups import Partition
 from wideberth.hierarchy import Hierarchy
 from wideberth.quasi import Quasi
-from wideberth.transform import RECODINGS, Grid
+from wideberth.styling import Style, styles
+from wideberth.transform import Grid
 
 #: What a group adds to its value when some of its rows have none.
 OR_MISSING = " or missing"
 TO = ".."
 _BITS = 62  # a set of so many codes is one number
-
-
-@dataclass(frozen=True)
-class Style:
-    """How one quasi-identifier is published.
-
-    Parameters
-    ----------
-    recoding : str
-        One of `RECODINGS`.
-    grid : number or str, optional
-        Where intervals and bounds may end; see `wideberth.align.ends`.
-    """
-
-    recoding: str
-    grid: Grid | None = None
-
-    def columns(self, quasi: Quasi) -> list[str]:
-        """Return the names of the columns that are published for a quasi-identifier."""
-        if self.recoding != "bounds":
-            return [quasi.name]
-        parts = ["min", "max"] if quasi.domain.missing is None else ["min", "max", "missing"]
-        return [f"{quasi.name}_{part}" for part in parts]
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,52 +51,6 @@ class Recoded:
     columns: Mapping[str, list[pl.Series]]
     losses: Mapping[str, float]
     loss: float
-
-
-def styles(
-    quasis: Sequence[Quasi],
-    recoding: str | Mapping[str, str] | None = None,
-    align: str | Mapping[str, Grid] | None = None,
-) -> dict[str, Style]:
-    """Decide how each quasi-identifier is published.
-
-    Parameters
-    ----------
-    quasis : sequence of Quasi
-        The quasi-identifiers.
-    recoding : str or mapping, optional
-        One of `RECODINGS` by column, or one for all columns that it suits. By default a hierarchy
-        where there is one, intervals for numbers and dates, and sets.
-    align : str or mapping, optional
-        Grids by column. "hierarchy" publishes the node of a hierarchy, for one column or for all
-        that have one.
-
-    Returns
-    -------
-    dict
-        The style of each quasi-identifier.
-    """
-    names = [quasi.name for quasi in quasis]
-    for what, given in (("recoding", recoding), ("align", align)):
-        for name in given if isinstance(given, Mapping) else ():
-            if name not in names:
-                raise ParameterError(
-                    f"{what}: '{name}' is no quasi-identifier", hint=f"one of {', '.join(names)}"
-                )
-    if isinstance(align, str) and align != "hierarchy":
-        raise ParameterError(
-            "align must be 'hierarchy', or a grid for each column", hint="align = { age = 5 }"
-        )
-    result = {}
-    for quasi in quasis:
-        grid = align.get(quasi.name) if isinstance(align, Mapping) else None
-        if isinstance(align, str) and quasi.tree is not None:
-            grid = align
-        asked = recoding.get(quasi.name) if isinstance(recoding, Mapping) else None
-        if isinstance(recoding, str) and (_suits(recoding, quasi) or recoding not in RECODINGS):
-            asked = recoding
-        result[quasi.name] = _style(quasi, asked, grid)
-    return result
 
 
 def recode(
@@ -156,29 +88,56 @@ def recode(
     sizes = np.bincount(partition.labels, minlength=partition.count)
     labels = partition.labels if order is None else partition.labels[order]
     rows = _Rows(partition)
-    columns, losses = {}, {}
-    for number, quasi in enumerate(quasis):
+
+    def one(number: int) -> tuple[list[pl.Series], float]:
+        quasi = quasis[number]
         style = how[quasi.name]
         ends = None if boxes is None else (boxes[0][:, number], boxes[1][:, number])
         held = _Held(rows, quasi, ends)
         published, extent = _RECODERS[style.recoding](quasi, held, style.grid)
         names = style.columns(quasi)
-        columns[quasi.name] = [
-            _categories(series).gather(labels).alias(name)
-            for name, series in zip(names, published, strict=True)
-        ]
+        series = [v.by_row(labels).alias(name) for name, v in zip(names, published, strict=True)]
         extent = np.where(held.mixed, 1.0, np.clip(extent, 0.0, 1.0))
-        losses[quasi.name] = float(extent @ sizes / sizes.sum())
+        return series, float(extent @ sizes / sizes.sum())
+
+    recoded = dict(zip((q.name for q in quasis), spread(one, range(len(quasis))), strict=True))
+    columns = {name: series for name, (series, _) in recoded.items()}
+    losses = {name: loss for name, (_, loss) in recoded.items()}
     weights = [quasi.weight for quasi in quasis]
     loss = float(np.average(list(losses.values()), weights=weights))
     return Recoded(columns, losses, loss)
 
 
-def _categories(series: pl.Series) -> pl.Series:
-    """Hold each text once, in an order that tells nothing: rows are many, texts are few."""
-    if series.dtype != pl.String:
-        return series
-    return series.cast(pl.Enum(series.drop_nulls().unique().sort()))
+@dataclass(frozen=True, eq=False)
+class _Values:
+    """What each group publishes: one of a few values.
+
+    Parameters
+    ----------
+    values : polars.Series
+        The values; texts may occur twice.
+    which : array of int
+        Which of them each group publishes.
+    """
+
+    values: pl.Series
+    which: Ints | Codes
+
+    @classmethod
+    def of_keys(cls, keys: Ints, size: int, values: Callable[[Ints], pl.Series]) -> _Values:
+        """Compute the values of distinct keys below `size`: groups are many, keys are few."""
+        distinct, which = compress(keys, size)
+        return cls(values(distinct), which)
+
+    def by_row(self, labels: Codes) -> pl.Series:
+        """Publish the values row by row.
+
+        Each text is held once, in an order that tells nothing.
+        """
+        values = self.values.alias("")  # polars may take a name such as ^a.*$ for a pattern
+        if values.dtype == pl.String:
+            values = values.cast(pl.Enum(values.drop_nulls().unique().sort()))
+        return values.gather(self.which[labels])
 
 
 @dataclass(frozen=True, eq=False)
@@ -256,36 +215,48 @@ class _Held:
         """Whether some of the group's rows are missing, but not all."""
         return self.lacking & ~self.absent
 
-    def label(self, values: pl.Series) -> pl.Series:
-        """Add to one text per group what must be said of missing values."""
+    def label(self, said: _Values) -> _Values:
+        """Add to the texts what must be said of missing values."""
         if not self.mixed.any() and not self.absent.any():
-            return values
-        mixed, absent = pl.Series(self.mixed), pl.Series(self.absent)
-        added = (values + OR_MISSING).zip_with(mixed, values)
-        return added.zip_with(~absent, pl.Series([None], dtype=pl.String))
+            return said
+        few = len(said.values)
+        nothing = pl.Series([None], dtype=pl.String)
+        values = pl.concat([said.values, said.values + OR_MISSING, nothing])
+        which = np.where(self.absent, 2 * few, said.which + few * self.mixed)
+        return _Values(values, which)
 
 
-def _interval(quasi: Quasi, held: _Held, grid: Grid | None) -> tuple[list[pl.Series], Floats]:
+_Published: TypeAlias = tuple[list[_Values], Floats]
+
+
+def _interval(quasi: Quasi, held: _Held, grid: Grid | None) -> _Published:
     at = ends(quasi, grid)
     lows, highs = held.lows, held.highs
-    low, high = at.low_texts.gather(lows), at.high_texts.gather(highs)
-    texts = low.zip_with(low == high, low + TO + high)
-    return [held.label(texts)], at.high_places[highs] - at.low_places[lows]
+    size = quasi.domain.size
+
+    def texts(keys: Ints) -> pl.Series:
+        low, high = at.low_texts.gather(keys // size), at.high_texts.gather(keys % size)
+        return low.zip_with(low == high, low + TO + high)
+
+    said = _Values.of_keys(lows * size + highs, size * size, texts)
+    return [held.label(said)], at.high_places[highs] - at.low_places[lows]
 
 
-def _bounds(quasi: Quasi, held: _Held, grid: Grid | None) -> tuple[list[pl.Series], Floats]:
+def _bounds(quasi: Quasi, held: _Held, grid: Grid | None) -> _Published:
     at = ends(quasi, grid)
     lows, highs = held.lows, held.highs
-    low, high = at.lows.gather(lows), at.highs.gather(highs)
     extent = at.high_places[highs] - at.low_places[lows]
     if quasi.domain.missing is None:
-        return [low, high], extent
-    nothing, present = pl.Series([None], dtype=low.dtype), pl.Series(~held.absent)
-    low, high = low.zip_with(present, nothing), high.zip_with(present, nothing)
-    return [low, high, pl.Series(held.mixed | held.absent)], extent
+        return [_Values(at.lows, lows), _Values(at.highs, highs)], extent
+    nothing = pl.Series([None], dtype=at.lows.dtype)
+    lows, highs = (np.where(held.absent, len(at.lows), which) for which in (lows, highs))
+    published = [_Values(pl.concat([at.lows, nothing]), lows)]
+    published.append(_Values(pl.concat([at.highs, nothing]), highs))
+    lacking = (held.mixed | held.absent).astype(np.int64)
+    return [*published, _Values(pl.Series([False, True]), lacking)], extent
 
 
-def _hierarchy(quasi: Quasi, held: _Held, grid: Grid | None) -> tuple[list[pl.Series], Floats]:
+def _hierarchy(quasi: Quasi, held: _Held, grid: Grid | None) -> _Published:
     tree = quasi.tree
     assert tree is not None  # noqa: S101 - `styles` has seen to it
     # One more for missing values, which must not count as the first or the last node.
@@ -296,13 +267,13 @@ def _hierarchy(quasi: Quasi, held: _Held, grid: Grid | None) -> tuple[list[pl.Se
         low = np.where(held.absent, 0, np.minimum.reduceat(first[held.codes], held.start))
         high = np.where(held.absent, 0, np.maximum.reduceat(last[held.codes], held.start))
     nodes = _common_ancestors(tree, low, high)
-    texts = pl.Series(tree.labels, dtype=pl.String).gather(nodes)
+    said = _Values(pl.Series(tree.labels, dtype=pl.String), nodes)
     leaves = tree.leaf_counts
     extent = (leaves[nodes] - 1) / max(int(leaves[0]) - 1, 1)
-    return [held.label(texts)], np.where(held.absent, 0.0, extent)
+    return [held.label(said)], np.where(held.absent, 0.0, extent)
 
 
-def _set(quasi: Quasi, held: _Held, grid: Grid | None) -> tuple[list[pl.Series], Floats]:
+def _set(quasi: Quasi, held: _Held, grid: Grid | None) -> _Published:
     values = quasi.domain.values
     assert values is not None  # noqa: S101 - a column that is not all missing has values
     if values.dtype == pl.Boolean:
@@ -313,12 +284,13 @@ def _set(quasi: Quasi, held: _Held, grid: Grid | None) -> tuple[list[pl.Series],
     quoted = '"' + plain.str.replace_all('"', '""') + '"'
     inside = quoted.zip_with(marked, plain).to_list()
     which, sets = _distinct_sets(quasi, held)
-    several = ["{" + "|".join(map(inside.__getitem__, codes)) + "}" for codes in sets]
-    single = plain.gather(held.lows)
-    texts = pl.Series(several, dtype=pl.String).gather(which)
+    texts = [
+        plain[codes[0]] if len(codes) == 1 else "{" + "|".join(map(inside.__getitem__, codes)) + "}"
+        for codes in sets
+    ]
     sizes = np.array([len(codes) for codes in sets])[which]
-    texts = single.zip_with(pl.Series(sizes <= 1), texts)
-    return [held.label(texts)], np.maximum(sizes - 1, 0) / max(quasi.domain.known - 1, 1)
+    said = _Values(pl.Series(texts, dtype=pl.String), which)
+    return [held.label(said)], np.maximum(sizes - 1, 0) / max(quasi.domain.known - 1, 1)
 
 
 def _distinct_sets(quasi: Quasi, held: _Held) -> tuple[Ints, list[list[int]]]:
@@ -396,39 +368,3 @@ def _last_below(tree: Hierarchy) -> Ints:
     for node in range(len(tree) - 1, 0, -1):
         last[above[node]] = max(last[above[node]], last[node])
     return np.array(last, dtype=np.int64)
-
-
-def _suits(recoding: str, quasi: Quasi) -> bool:
-    if recoding == "hierarchy":
-        return quasi.tree is not None
-    return recoding == "set" or (recoding in ("interval", "bounds") and quasi.numeric)
-
-
-def _style(quasi: Quasi, asked: str | None, grid: Grid | None) -> Style:
-    if asked is not None and asked not in RECODINGS:
-        raise ParameterError(
-            f"recoding: column '{quasi.name}' cannot be recoded like that",
-            hint=f"one of {', '.join(RECODINGS)}",
-        )
-    usual = "hierarchy" if quasi.tree is not None else "interval" if quasi.numeric else "set"
-    if grid is not None and grid != "hierarchy" and asked is None and quasi.numeric:
-        usual = "interval"
-    recoding = "hierarchy" if grid == "hierarchy" else asked or usual
-    if not _suits(recoding, quasi):
-        lacks, hint = (
-            ("has no hierarchy", "give it one in [hierarchies]")
-            if recoding == "hierarchy"
-            else ("holds neither numbers nor dates", 'use "set", or a hierarchy')
-        )
-        raise ParameterError(f"recoding: column '{quasi.name}' {lacks}", hint=hint)
-    if grid == "hierarchy":
-        return Style(recoding)
-    if grid is not None and recoding not in ("interval", "bounds"):
-        raise ParameterError(
-            f"align: column '{quasi.name}' is published as a {recoding}, which has no grid",
-            hint="align numbers and dates only",
-        )
-    style = Style(recoding, grid)
-    if grid is not None:
-        ends(quasi, grid)  # says what is wrong with the grid, before the work
-    return style

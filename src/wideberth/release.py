@@ -11,6 +11,7 @@ import hashlib
 import json
 import platform
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -92,8 +93,10 @@ class Release:
         frame, _ = tables.adopt(self.table)
         with tables.drafts(target, manifest_path(target), force=force) as (table, note):
             tables.put(frame, table)
-            self._check_file(table, frame)
-            output = {"name": target.name, "sha256": sha256(table)}
+            with ThreadPoolExecutor(1) as pool:  # hashing lets others work meanwhile
+                hashing = pool.submit(sha256, table)
+                self._check_file(table, frame)
+                output = {"name": target.name, "sha256": hashing.result()}
             manifest = {**self.manifest, "output": output}
             note.write_text(manifest_text(manifest), encoding="utf-8")
         return manifest

@@ -17,6 +17,7 @@ from wideberth.principles import Principle
 from wideberth.schema import ROLES, TYPES, check_roles, infer_type
 from wideberth.subject import require_column
 from wideberth.transform import Transform
+from wideberth.words import by_word, is_text
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -76,6 +77,7 @@ class Request:
         source = Path(table) if isinstance(table, str | Path) else None
         native = table if source is None else tables.read(source, rules.options)
         frame, _ = tables.adopt(native)
+        kinds = {**rules.types, **(types or {})}
         for column in [*(hierarchies or {}), *(types or {})]:
             require_column(frame, column)
         for kind in (types or {}).values():
@@ -97,6 +99,8 @@ class Request:
             raise ParameterError(
                 "there is no principle to satisfy", hint='for example "k-anonymity:k=5"'
             )
+        if source is not None and tables.is_csv(source):
+            native = frame = _with_numbers(frame, chosen, kinds)
         given = {key: value for key, value in transform.items() if value is not None}
         settings = Transform(**{**rules.transform, **given})
         for column in settings.weights:
@@ -113,7 +117,7 @@ class Request:
             roles=chosen,
             principles=wanted,
             hierarchies={**rules.hierarchies, **(hierarchies or {})},
-            types={**rules.types, **(types or {})},
+            types=kinds,
             transform=settings,
             group=_group(group, rules.group),
         )
@@ -139,7 +143,7 @@ class Request:
             whole = series.alias("").drop_nulls()
             fits = bool(((whole == whole.floor()) & (whole.abs() < 2**53)).all())
             return "integer" if fits else None
-        if series.dtype != pl.String:
+        if not is_text(series.dtype):
             return None
         kind = infer_type(series)
         rule = self.hierarchies.get(column)
@@ -156,6 +160,25 @@ class Request:
             "hierarchies": {c: h for c, h in self.hierarchies.items() if c in sensitive},
             "types": {c: t for c, t in self.types.items() if c in sensitive},
         }
+
+
+def _with_numbers(
+    frame: pl.DataFrame, roles: Mapping[str, Sequence[str]], types: Mapping[str, str]
+) -> pl.DataFrame:
+    """Make whole numbers of text that is published as it is, if that changes no letter of it.
+
+    So a typed file gets numbers, and a file of text the same text as before.
+    """
+    untouched = [*roles["sensitive"], *roles["insensitive"]]
+    columns = []
+    for series in frame:
+        if series.name in untouched and types.get(series.name, "integer") == "integer":
+            texts = series.alias("").drop_nulls().unique().cast(pl.String)
+            numbers = texts.cast(pl.Int64, strict=False)
+            if len(texts) and numbers.cast(pl.String).equals(texts):
+                series = by_word(series, lambda t: t.cast(pl.Int64, strict=False))
+        columns.append(series)
+    return pl.DataFrame(columns)
 
 
 def _group(given: str | bool | None, named: str | None) -> str | bool | None:

@@ -17,6 +17,7 @@ import polars as pl
 
 from wideberth.errors import ParameterError, PolicyError, TableError
 from wideberth.tables import ReadOptions
+from wideberth.words import is_text
 
 ROLES = ("identifier", "quasi", "sensitive", "insensitive")
 # A vector is a list of numbers in each row, such as a probability distribution.
@@ -78,7 +79,7 @@ def infer_type(series: pl.Series) -> str:
     ('integer', 'text')
     """
     dtype = series.dtype
-    if dtype in (pl.String, pl.Null):
+    if is_text(dtype) or dtype == pl.Null:
         return _infer_from_text(_unnamed(series))
     if isinstance(dtype, pl.List | pl.Array):
         return "vector" if pl.Series(dtype=dtype.inner).dtype.is_numeric() else "text"
@@ -88,14 +89,14 @@ def infer_type(series: pl.Series) -> str:
         "decimal": dtype.is_decimal(),
         "date": dtype in (pl.Date, pl.Datetime, pl.Duration),
         "boolean": dtype == pl.Boolean,
-        "category": dtype in (pl.Categorical, pl.Enum),
+        "category": isinstance(dtype, pl.Categorical | pl.Enum),
     }
     return next((kind for kind, fits in kinds.items() if fits), "text")
 
 
 def _infer_from_text(series: pl.Series) -> str:
-    present = series.cast(pl.String).drop_nulls()
-    distinct = present.unique().str.strip_chars()
+    present = series.drop_nulls()
+    distinct = present.unique().cast(pl.String).str.strip_chars()
     if distinct.is_empty():
         return "text"
     if distinct.str.contains(_INTEGER).all():

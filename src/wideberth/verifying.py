@@ -7,23 +7,25 @@ before is found here. What fails is not published.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from wideberth import tables
+from wideberth.algorithms.crew import spread
 from wideberth.checking import check
 from wideberth.covering import covers
 from wideberth.encode import encode
 from wideberth.errors import VerificationError
 from wideberth.exact import Ints
 from wideberth.quasi import Quasi
-from wideberth.recode import Style
 from wideberth.results import CheckResult
+from wideberth.styling import Style
 
 
-def verify(
+def require_truth(
     published: object,
     original: pl.DataFrame,
     order: Ints,
@@ -31,9 +33,9 @@ def verify(
     quasis: Sequence[Quasi],
     styles: Mapping[str, Style],
     untouched: Sequence[str],
-    question: Mapping[str, Any],
-) -> CheckResult:
-    """Verify a table that is about to be published, or raise.
+    group: str | None,
+) -> None:
+    """Raise unless a table that is about to be published says the truth about its rows.
 
     Parameters
     ----------
@@ -49,6 +51,42 @@ def verify(
         How each of them is published.
     untouched : sequence of str
         The columns that must be as they were.
+    group : str, optional
+        The column of group ids. Rows of a group must be published alike.
+    """
+    table, _ = tables.adopt(published)
+    rows = len(quasis[0].codes)
+    seen = np.zeros(rows, dtype=bool)
+    seen[order] = True
+    if len(order) != rows or not seen.all():
+        raise _defect("rows were lost or doubled")
+    expected = [name for quasi in quasis for name in styles[quasi.name].columns(quasi)]
+    alike = list(expected)
+    expected += [*untouched, *([group] if group else [])]
+    if sorted(table.columns) != sorted(expected):
+        raise _defect("its columns are not those to be published")
+
+    def covered(quasi: Quasi) -> bool:
+        columns = [table[name] for name in styles[quasi.name].columns(quasi)]
+        return covers(quasi, styles[quasi.name], columns, quasi.codes[order])
+
+    for quasi, fine in zip(quasis, spread(covered, quasis), strict=True):
+        if not fine:
+            raise _defect(f"published values of '{quasi.name}' do not cover the original ones")
+    if group:
+        _require_uniform(table, group, alike)
+    for name in untouched:
+        if not _as_text(table[name]).equals(_as_text(original[name].gather(order))):
+            raise _defect(f"values of '{name}' have changed")
+
+
+def require_principles(published: object, question: Mapping[str, Any]) -> CheckResult:
+    """Raise unless a table that is about to be published keeps its principles.
+
+    Parameters
+    ----------
+    published : dataframe
+        The table as its readers will see it.
     question : mapping
         How `wideberth.check` asks whether the principles are kept.
 
@@ -58,45 +96,35 @@ def verify(
         What the published values were found to satisfy.
     """
     table, _ = tables.adopt(published)
-    rows = len(quasis[0].codes)
-    seen = np.zeros(rows, dtype=bool)
-    seen[order] = True
-    if len(order) != rows or not seen.all():
-        raise _defect("rows were lost or doubled")
-    expected = [name for quasi in quasis for name in styles[quasi.name].columns(quasi)]
-    expected += [*untouched, *([question["group"]] if question["group"] else [])]
-    if sorted(table.columns) != sorted(expected):
-        raise _defect("its columns are not those to be published")
-    for quasi in quasis:
-        columns = [table[name] for name in styles[quasi.name].columns(quasi)]
-        if not covers(quasi, styles[quasi.name], columns, quasi.codes[order]):
-            raise _defect(f"published values of '{quasi.name}' do not cover the original ones")
-    if question["group"]:
-        _require_uniform(table, question["group"], question["quasi"])
-    for name in untouched:
-        if not _as_text(table[name]).equals(_as_text(original[name].gather(order))):
-            raise _defect(f"values of '{name}' have changed")
     result = check(table, worst=0, **question)
     if not result:
         failing = next(report for report in result.principles if not report.satisfied)
         raise _defect(f"{failing.violating_groups:,} groups violate {failing.principle}")
-    return result
+    # It lives as long as the release, and must not keep alive all that led to it.
+    return replace(result, _table_of_groups=lambda: check(table, worst=0, **question).table)
 
 
 def _as_text(series: pl.Series) -> pl.Series:
     """Let categories be compared whatever others there are."""
-    return series.cast(pl.String) if series.dtype in (pl.Enum, pl.Categorical) else series
+    return series.cast(pl.String) if isinstance(series.dtype, pl.Enum | pl.Categorical) else series
 
 
 def _require_uniform(table: pl.DataFrame, group: str, quasi: Sequence[str]) -> None:
     """Raise unless all rows of a group are published with the same quasi-identifiers."""
     ids = encode(table[group])
     for name in quasi:
-        codes = encode(table[name]).codes
+        codes = _numbered(table[name])
         one = np.zeros(ids.domain.size, dtype=np.int32)
         one[ids.codes] = codes
         if not np.array_equal(one[ids.codes], codes):
             raise _defect(f"'{name}' differs within a group")
+
+
+def _numbered(series: pl.Series) -> Any:
+    """Return the same number for the same value, another for another."""
+    if series.dtype != pl.Enum:
+        return encode(series).codes
+    return series.alias("").to_physical().cast(pl.Int32).fill_null(-1).to_numpy()
 
 
 def _defect(what: str) -> VerificationError:

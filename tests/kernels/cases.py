@@ -67,7 +67,7 @@ MANY: dict[str, list[Any]] = {
     "decimals": [Decimal(i) / 10 for i in range(-60, 300, 9)],
     "floats": [i / 7 for i in range(-100, 100, 5)],
     "dates": [date(2024, 1, 1) + timedelta(3 * i) for i in range(40)],
-    "text": [f"w{i:02}" for i in range(20)],
+    "text": [*"abcdefghijklmnopqrst"],
     "balanced": [f"n{a}{b}" for a in "xyzuvw" for b in range(4)],
 }
 

@@ -7,7 +7,6 @@ of threads.
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Iterator
 from functools import cached_property, partial
@@ -17,7 +16,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from wideberth.algorithms.arrangement import Arrangement
-from wideberth.algorithms.crew import Task, work_off
+from wideberth.algorithms.crew import Task, cores, work_off
 from wideberth.algorithms.leaves import Boxes, Leaves, Pools, Style, exchanged
 from wideberth.exact import Floats, Ints
 from wideberth.groups import Partition
@@ -37,7 +36,7 @@ class Compiled:
 
     def __init__(self, task: Arrangement, threads: int | None, settled: Settled) -> None:
         self.task = task
-        self.threads = threads or _cores()
+        self.threads = threads or cores()
         self.settled = settled
         self.spans = [quasi.domain.size for quasi in task.quasis]
         self.kind: Any = np.uint16 if max(self.spans) <= 2**16 else np.int32
@@ -115,7 +114,8 @@ class Compiled:
             lines[attribute] = codes[self.task.order].astype(np.int32)
         return np.ascontiguousarray(np.stack([lines[i] for i in sorted(lines)]))
 
-    def _desk(self, rows: int) -> Any:
+    def desk(self, rows: int) -> Any:
+        """Make room for judging up to so many rows."""
         return judging.desk(rows if self.task.looks_up else 1, self.judge)
 
     # ---- the work
@@ -126,52 +126,15 @@ class Compiled:
 
     def cut(self, *, paper: bool, block: int) -> Leaves:
         """Cut the table at values."""
-        rows, unit = self.task.rows, self.task.unit
-        codes = np.empty((len(self.spans), rows), self.kind)
-        self._gather(codes)
-        lines = np.empty((2, rows), np.uint32)
-        lines[0] = np.arange(rows, dtype=np.uint32)
-        lines[1] = self.limits
-        front = cutting.Buffers(codes, lines)
-        back = cutting.Buffers(np.empty_like(codes), np.empty_like(lines))
-        slots = rows // unit + 1
-        leaves = _empty(rows, slots)
-        # Compiled here, not by the threads, which would all begin to.
-        hands, propose = judging.hands(self.task.looks_up), cutting.proposer(self.kind, paper)
-        subtree = cutting.subtree_for(self.kind)
-        own = threading.local()
-
-        def node(s: int, e: int, side: int, low: Any, high: Any) -> list[Task]:
-            if not hasattr(own, "bench"):
-                own.bench = cutting.bench(self.spans, paper)
-                own.desk = self._desk(rows)
-            once = e - s > _LARGE
-            found = subtree(
-                hands, propose, front, back, s, e, side, low, high, self.task.places,
-                block, int(once), self.sensitive, self.judge, own.desk, own.bench, leaves,
-            )  # fmt: skip
-            if once and not found:  # a large leaf: let it be noted as such
-                subtree(
-                    hands, propose, front, back, s, e, side, low, high, self.task.places,
-                    e - s + 1, 0, self.sensitive, self.judge, own.desk, own.bench,
-                    leaves,
-                )  # fmt: skip
-            if not once or not found:
-                self.settled(e - s)
-                return []
-            box = own.bench.box.copy()
-            middle, side = s + found, 1 - side
-            return [
-                Task(found, lambda: node(s, middle, side, box[0], box[1])),
-                Task(e - middle, lambda: node(middle, e, side, box[2], box[3])),
-            ]
-
+        cutter = _Cutter(self, paper, block)
         low = np.zeros(len(self.spans), np.int32)
         high = np.array(self.spans, np.int32) - 1
-        work_off([Task(rows, lambda: node(0, rows, 0, low, high))], self.threads)
-        return _closed_up(leaves)
+        work_off(
+            [Task(self.task.rows, partial(cutter, 0, self.task.rows, 0, low, high))], self.threads
+        )
+        return _closed_up(cutter.leaves)
 
-    def _gather(self, codes: Any) -> None:
+    def gather(self, codes: Any) -> None:
         """Bring the quasi-identifiers into the order of the ranks."""
         edges = np.linspace(0, self.task.rows, self.threads + 1).astype(int).tolist()
         for a, quasi in enumerate(self.task.quasis):  # one by one, for the cache's sake
@@ -203,7 +166,7 @@ class Compiled:
                     pools.begins,
                     first, last, target, self.limits, self.task.ties, self.matrix,
                     self.task.places, how,
-                    self.sensitive, self.judge, self._desk(widest), block, room, new,
+                    self.sensitive, self.judge, self.desk(widest), block, room, new,
                 )
             )  # fmt: skip
             self.settled(int(rows[first:last].sum()))
@@ -243,11 +206,54 @@ class Compiled:
         return Partition(labels, many), (boxes[0], boxes[1])
 
 
-def _cores() -> int:
-    """The cores that this process may use, where the system tells; else all there are."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+class _Cutter:
+    """Cuts nodes, each a task; by itself, for tasks that knew themselves would outlive the work."""
+
+    def __init__(self, engine: Compiled, paper: bool, block: int) -> None:
+        self.engine, self.paper, self.block = engine, paper, block
+        rows = engine.task.rows
+        codes = np.empty((len(engine.spans), rows), engine.kind)
+        engine.gather(codes)
+        lines = np.empty((2, rows), np.uint32)
+        lines[0] = np.arange(rows, dtype=np.uint32)
+        lines[1] = engine.limits
+        self.front = cutting.Buffers(codes, lines)
+        self.back = cutting.Buffers(np.empty_like(codes), np.empty_like(lines))
+        self.leaves = _empty(rows, rows // engine.task.unit + 1)
+        # Compiled here, not by the threads, which would all begin to.
+        self.hands = judging.hands(engine.task.looks_up)
+        self.propose = cutting.proposer(engine.kind, paper)
+        self.subtree = cutting.subtree_for(engine.kind)
+        self.own = threading.local()
+
+    def __call__(self, s: int, e: int, side: int, low: Any, high: Any) -> list[Task]:
+        """Cut a node: a large one once, a small one down to its leaves."""
+        own, engine = self.own, self.engine
+        if not hasattr(own, "bench"):
+            own.bench = cutting.bench(engine.spans, self.paper)
+            own.desk = engine.desk(engine.task.rows)
+
+        def cut(block: int, once: bool) -> int:
+            found: int = self.subtree(
+                self.hands, self.propose, self.front, self.back, s, e, side, low, high,
+                engine.task.places, block, int(once), engine.sensitive, engine.judge, own.desk,
+                own.bench, self.leaves,
+            )  # fmt: skip
+            return found
+
+        once = e - s > _LARGE
+        found = cut(self.block, once)
+        if once and not found:
+            cut(e - s + 1, False)  # a large leaf: let it be noted as such
+        if not once or not found:
+            engine.settled(e - s)
+            return []
+        box = own.bench.box.copy()
+        middle = s + found
+        return [
+            Task(found, partial(self, s, middle, 1 - side, box[0], box[1])),
+            Task(e - middle, partial(self, middle, e, 1 - side, box[2], box[3])),
+        ]
 
 
 def _empty(rows: int, slots: int) -> solving.Leaves:

@@ -3,8 +3,27 @@
 from __future__ import annotations
 
 import heapq
+import os
 import threading
 from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+def spread(function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
+    """Apply a function to a few large things at a time."""
+    with ThreadPoolExecutor(max_workers=cores()) as pool:
+        return list(pool.map(function, items))
+
+
+def cores() -> int:
+    """The cores that this process may use, where the system tells; else all there are."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 class Task:

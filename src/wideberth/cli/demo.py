@@ -182,7 +182,7 @@ def _beside(people: pl.DataFrame, published: pl.DataFrame) -> RenderableType:
     from rich.table import Table
 
     group = published.filter(pl.col("group") == published["group"][0])
-    group = group.sort(pl.col("income").cast(pl.Int64))
+    group = group.cast(pl.String).sort(pl.col("income").cast(pl.Int64))
     table = Table(box=None, pad_edge=False, header_style="dim", title_justify="left")
     table.title = "some rows of census.csv, and one whole group of release.csv"
     for heading in (*people.columns, "   ", *group.columns):

@@ -1,14 +1,16 @@
 """Tables in and out: CSV, Parquet and Arrow files, and any dataframe in memory.
 
 Inside wideberth a table is a polars ``DataFrame`` in which null means missing. A CSV file
-arrives as text, all of it: what a column *is* gets decided in :mod:`wideberth.schema`, where
-"01234" can stay a postcode. Rows are counted from 1, the header not included.
+arrives as text, all of it (long columns as :mod:`wideberth.words`): what a column *is* gets decided
+in :mod:`wideberth.schema`, where "01234" can stay a postcode. Rows are counted from 1, the header
+not included.
 
 What cannot be read is a ``TableError``, what cannot be written an ``OutputError``. They never
 quote a cell, as the parsers' own errors do, which are therefore replaced (``from None``).
 """
 
 from wideberth.tables.delimited import ReadOptions, TableWarning
+from wideberth.tables.formats import is_csv
 from wideberth.tables.memory import Back, adopt
 from wideberth.tables.reading import read
 from wideberth.tables.writing import check_target, drafts, holds, put, write, write_text
@@ -21,6 +23,7 @@ __all__ = [
     "check_target",
     "drafts",
     "holds",
+    "is_csv",
     "put",
     "read",
     "write",

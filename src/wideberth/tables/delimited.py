@@ -7,7 +7,7 @@ import csv
 import gzip
 import io
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,12 +18,14 @@ import pyarrow as pa
 
 from wideberth.errors import ParameterError, TableError
 from wideberth.tables.formats import AGAIN, check_names
+from wideberth.words import words
 
 # Occurs in no text, so that a line of a one-column file is one value, commas and all.
 _NO_DELIMITER = "\x1f"
 _BOMS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 _SAMPLE = 1 << 16
 _BLOCK = 1 << 23  # pyarrow needs a row to lie within two blocks
+_WORDS = pa.dictionary(pa.int32(), pa.string())
 
 
 class TableWarning(UserWarning):
@@ -71,12 +73,21 @@ def read_csv(path: Path, suffix: str, options: ReadOptions) -> pl.DataFrame:
     check_names(names, path.name)
     columns = []
     while table.num_columns:  # one at a time, so that no more than one is held twice
-        text = cast("pl.Series", pl.from_arrow(table.column(0).slice(1))).rechunk()
+        columns.append(_column(table.column(0).slice(1), options))
         table = table.remove_column(0)
-        columns.append(_blanked(text, options))
     pa.default_memory_pool().release_unused()  # it would keep what it has no more use for
     # Named last: polars would take a name such as "^a$" for a pattern.
     return pl.DataFrame([text.alias(name) for text, name in zip(columns, names, strict=True)])
+
+
+def _column(cells: pa.ChunkedArray, options: ReadOptions) -> pl.Series:
+    """Turn the cells of a column into text, or into words where values recur."""
+    if not pa.types.is_dictionary(cells.type):
+        return _blanked(cast("pl.Series", pl.from_arrow(cells)).rechunk(), options)
+    packed = cells.unify_dictionaries().combine_chunks()
+    texts = cast("pl.Series", pl.from_arrow(packed.dictionary))
+    codes = cast("pl.Series", pl.from_arrow(packed.indices))
+    return words(_blanked(texts, options), codes)
 
 
 def _blanked(text: pl.Series, options: ReadOptions) -> pl.Series:
@@ -111,6 +122,7 @@ class _Dialect:
     delimiter: str
     encoding: str
     width: int  # fields in the header
+    recurring: tuple[int, ...] = ()  # columns whose values recur
 
 
 def _dialect(path: Path, sample: bytes, encoding: str, delimiter: str | None) -> _Dialect:
@@ -121,25 +133,33 @@ def _dialect(path: Path, sample: bytes, encoding: str, delimiter: str | None) ->
     chosen = _detect(text, whole) if delimiter is None else delimiter.replace("\\t", "\t")
     if len(chosen) != 1 or not chosen.isascii() or chosen in '"\r\n':
         raise ParameterError(f"{delimiter!r} cannot be a delimiter", hint="use one ASCII character")
-    widths = _widths(text, chosen, whole)
-    if whole and len(widths) == 1:
+    records = _records(text, chosen, whole)
+    if whole and len(records) == 1:
         raise TableError(f"{path.name} has a header but no rows", hint=AGAIN)
-    return _Dialect(chosen, encoding, widths[0])
+    width = len(records[0])
+    recurring = () if whole else _recurring([r for r in records[1:] if len(r) == width])
+    return _Dialect(chosen, encoding, width, recurring)
+
+
+def _recurring(records: Sequence[Sequence[str]]) -> tuple[int, ...]:
+    """Which columns of a long file, by its first rows, hold values that occur again and again."""
+    columns = enumerate(zip(*records, strict=True))
+    return tuple(i for i, cells in columns if 2 * len(set(cells)) < len(cells))
 
 
 def _detect(text: str, whole: bool) -> str:
     def merit(delimiter: str) -> tuple[bool, int]:
-        widths = _widths(text, delimiter, whole)
+        widths = [len(record) for record in _records(text, delimiter, whole)]
         return widths[0] > 1 and len(set(widths)) == 1, widths[0]
 
     best = max(",;\t|", key=merit)  # the first of equals
     return best if merit(best)[1] > 1 else _NO_DELIMITER
 
 
-def _widths(text: str, delimiter: str, whole: bool) -> list[int]:
-    records = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-    widths = [len(record) for record in records if record]
-    return widths if whole else widths[:-1] or widths  # the last may be cut off
+def _records(text: str, delimiter: str, whole: bool) -> list[list[str]]:
+    read = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    records = [record for record in read if record]
+    return records if whole else records[:-1] or records  # the last may be cut off
 
 
 def _parse(path: Path, dialect: _Dialect) -> pa.Table:
@@ -182,7 +202,12 @@ def _arrow(path: Path, dialect: _Dialect, note: Callable[[Any], str] | None = No
             ignore_empty_lines=dialect.width > 1,  # in a single column it is a missing value
             invalid_row_handler=note,
         ),
-        arrow.ConvertOptions(column_types={f"f{i}": pa.string() for i in range(dialect.width)}),
+        arrow.ConvertOptions(
+            column_types={
+                f"f{i}": _WORDS if i in dialect.recurring else pa.string()
+                for i in range(dialect.width)
+            }
+        ),
     )
 
 

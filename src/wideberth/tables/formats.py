@@ -25,6 +25,11 @@ def format_of(path: Path, error: type[TableError | OutputError]) -> tuple[str, s
     return suffix, _FORMATS[suffix]
 
 
+def is_csv(path: str | Path) -> bool:
+    """Tell whether a file's suffix says that it holds text, without types."""
+    return format_of(Path(path), TableError)[1] == "CSV"
+
+
 def check_names(names: Sequence[object], where: str) -> None:
     """Raise a ``TableError`` unless every column has a name of its own."""
     seen: dict[str, int] = {}
