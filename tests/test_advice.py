@@ -340,3 +340,8 @@ def test_what_a_refusal_says():
 def test_rounded():
     assert rounded(Fraction(1, 3), up=True, digits=3) == Fraction(334, 1000)
     assert rounded(Fraction(1, 3), up=False, digits=3) == Fraction(333, 1000)
+
+
+def test_a_mapping_is_no_column() -> None:
+    with pytest.raises(wb.TableError, match="got dict"):
+        wb.advise({"pay": [1, 2, 3]})

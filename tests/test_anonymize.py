@@ -580,3 +580,34 @@ def test_a_column_of_vectors_and_of_decimals():
     assert sorted(map(str, release.table["disease"].to_list())) == sorted(
         map(str, frame["disease"].to_list())
     )
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"weights": {"age": 10**400}},
+        {"weights": {"age": 1e300}},
+        {"suppression_limit": 10**400},
+        {"align": {"age": 10**400}},
+        {"threads": "2"},
+        {"threads": 1.5},
+        {"threads": True},
+    ],
+)
+def test_settings_of_no_sensible_size(how: dict[str, Any]) -> None:
+    table = pl.DataFrame({"age": [21, 34], "pay": [10, 90]})
+    with pytest.raises(wb.ParameterError):
+        wb.anonymize(table, quasi="age", sensitive="pay", principles="distinct-l:l=2", **how)
+
+
+def test_periods_of_no_sensible_length() -> None:
+    born = [dt.date(2001, 2, 3), dt.date(1990, 1, 1)]
+    table = pl.DataFrame({"born": born, "pay": [10, 90]})
+    asked = {"quasi": "born", "sensitive": "pay", "principles": "distinct-l:l=2"}
+    with pytest.raises(wb.ParameterError, match="so many days"):
+        wb.anonymize(table, **asked, align={"born": 10**12})
+
+
+def test_the_nearest_setting_is_proposed() -> None:
+    with pytest.raises(wb.ParameterError, match='try: cuts = "best"'):
+        transform.Transform(cuts="bset")

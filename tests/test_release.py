@@ -15,7 +15,7 @@ import pytest
 
 import wideberth as wb
 from wideberth import anonymizing, tables
-from wideberth.release import manifest_path
+from wideberth.release import fingerprint, manifest_path
 
 PEOPLE = pl.DataFrame(
     {
@@ -291,3 +291,8 @@ def test_a_group_shows_one_value(monkeypatch):
     monkeypatch.setattr(anonymizing, "recode", forged)
     with pytest.raises(wb.VerificationError, match="'age' differs within a group"):
         wb.anonymize(PEOPLE.with_columns(pl.col("age").fill_null(30)), **HOW)
+
+
+def test_a_renamed_column_is_not_what_was_verified() -> None:
+    frame = pl.DataFrame({"a": [1], "b": [2]})
+    assert fingerprint(frame) != fingerprint(frame.rename({"a": "b", "b": "a"}))

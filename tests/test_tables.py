@@ -582,3 +582,17 @@ def test_bad_frames(frame: Any, what: str) -> None:
     assert caught.value.hint
     assert HIDDEN not in str(caught.value)
     assert caught.value.__context__ is None or caught.value.__suppress_context__
+
+
+def test_a_file_that_only_its_owner_may_read_stays_so(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    tables.write(PEOPLE, path)
+    path.chmod(0o600)
+    tables.write(PEOPLE, path, force=True)
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_what_a_csv_file_cannot_hold(tmp_path: Path) -> None:
+    spans = pl.DataFrame({"t": pl.Series([1], dtype=pl.Duration)})
+    with pytest.raises(OutputError, match="'t' holds durations"):
+        tables.write(spans, tmp_path / "t.csv")

@@ -19,6 +19,7 @@ from wideberth.quasi import Quasi
 from wideberth.transform import Grid
 
 UNITS = {"week": "1w", "month": "1mo", "quarter": "1q", "year": "1y"}
+_MOST_DAYS = 1_000_000
 _MONDAY = -3  # 1969-12-29 in days from 1970-01-01, so that a grid of 7 days is one of weeks
 _MOST_PLACES = 300
 
@@ -184,6 +185,11 @@ def _calendar(quasi: Quasi, values: pl.Series, grid: Grid) -> Ends:
                 f"align: column '{quasi.name}' holds dates",
                 hint=f"a number of days, or one of {', '.join(UNITS)}",
             ) from None
+        if step > _MOST_DAYS:
+            raise ParameterError(
+                f"align: column '{quasi.name}' has no use for periods of so many days",
+                hint=f'align = {{ "{quasi.name}" = "year" }}',
+            )
         numbers = days.to_physical().cast(pl.Int64)
         start = (numbers - _MONDAY) // step * step + _MONDAY
         first = start.cast(pl.Int32).cast(pl.Date)

@@ -17,6 +17,7 @@ import polars as pl
 from wideberth import tables
 from wideberth.advice import refusal
 from wideberth.algorithms import Demand, split
+from wideberth.algorithms.arrangement import check_list
 from wideberth.algorithms.crew import spread
 from wideberth.algorithms.splitting import Progress
 from wideberth.algorithms.suppression import suppress
@@ -277,13 +278,7 @@ def _demands(request: Request, frame: pl.DataFrame) -> list[Demand]:
             column.domain if column else Domain(name="rows", histogram=np.array([frame.height]))
         )
         demands.append(Demand(principle, principle.bind(domain), column))
-    intricate = [demand.principle for demand in demands if not demand.rule.monotone]
-    if len(intricate) > 1:
-        raise ParameterError(
-            f"{intricate[0]} and {intricate[1]} are both non-monotone, and no algorithm makes "
-            "groups for two such principles",
-            hint="keep one of them; delta-l with its default variant is monotone",
-        )
+    check_list(demands)
     return demands
 
 

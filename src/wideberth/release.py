@@ -137,8 +137,11 @@ def _rounded(figure: float) -> float:
 
 
 def fingerprint(frame: pl.DataFrame) -> int:
-    """Return a number that changes with any cell of a table."""
-    return int(frame.hash_rows(seed=2008).sum())
+    """Return a number that changes with any cell of a table, and with the names of its columns.
+
+    It is good for one run of the program only.
+    """
+    return hash((*frame.columns, int(frame.hash_rows(seed=2008).sum())))
 
 
 _TYPED = (".parquet", ".pq", ".feather", ".arrow", ".ipc")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from difflib import get_close_matches
 from fractions import Fraction
 from math import isfinite
 from typing import Any, TypeAlias
@@ -15,6 +16,8 @@ ALGORITHMS = ("mondrian",)
 _LATER = ("lattice", "anatomy")
 CUTS = ("paper", "disjoint", "best", "quality")
 DEALING = ("rank", "matching")
+#: Nor may a weight be heavier than the inverse of this.
+_LIGHTEST = 1e-9
 RECODINGS = ("interval", "bounds", "hierarchy", "set")
 
 #: A step for numbers, a number of days or a calendar unit for dates, or "hierarchy".
@@ -79,7 +82,8 @@ class Transform:
             )
         if isinstance(self.recoding, Mapping):
             for column, how in self.recoding.items():
-                _one_of(f"recoding of '{column}'", how, RECODINGS, key=f"recoding.{column}")
+                key = f'recoding."{column}"'  # as in a policy
+                _one_of(f"recoding of '{column}'", how, RECODINGS, key=key)
         elif self.recoding is not None:
             _one_of("recoding", self.recoding, RECODINGS)
         if isinstance(self.align, Mapping):
@@ -98,10 +102,10 @@ class Transform:
         if not isinstance(self.weights, Mapping):
             raise ParameterError("weights must be a table by column", hint="weights = { age = 2 }")
         for column, weight in self.weights.items():
-            if not _number(weight) or weight <= 0:
+            if not _number(weight) or not _LIGHTEST <= weight <= 1 / _LIGHTEST:
                 raise ParameterError(
-                    f"the weight of '{column}' must be a number above 0",
-                    hint=f"weights = {{ {column} = 2 }}",
+                    f"the weight of '{column}' must be a number above 0, and of common size",
+                    hint=f'weights = {{ "{column}" = 2 }}',
                 )
 
     @classmethod
@@ -121,12 +125,17 @@ class Transform:
 
 
 def _number(value: object) -> bool:
-    fits = isinstance(value, int | float | Fraction) and not isinstance(value, bool)
-    return fits and isfinite(value)  # type: ignore[arg-type]
+    if not isinstance(value, int | float | Fraction) or isinstance(value, bool):
+        return False
+    try:
+        return isfinite(value)
+    except OverflowError:  # too large for a float
+        return False
 
 
 def _one_of(what: str, value: object, choices: tuple[str, ...], key: str | None = None) -> None:
     if value not in choices:
+        near = get_close_matches(str(value), choices, n=1) or choices
         raise ParameterError(
-            f"{what} must be one of {', '.join(choices)}", hint=f'{key or what} = "{choices[0]}"'
+            f"{what} must be one of {', '.join(choices)}", hint=f'{key or what} = "{near[0]}"'
         )

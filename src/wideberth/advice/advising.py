@@ -125,6 +125,9 @@ def _adopted(table: object, policy: Policy | None) -> pl.DataFrame:
     """Take in a table, a file or a single column."""
     if isinstance(table, str | Path):
         return tables.read(table, policy.options if policy else None)
+    if isinstance(table, Mapping):
+        what = f"expected a table or the values of a column, got {type(table).__name__}"
+        raise TableError(what, hint="build a dataframe, or name a file")
     native: Any = nw.to_native(table, pass_through=True)
     if isinstance(native, pa.Array):
         native = pa.chunked_array([native])

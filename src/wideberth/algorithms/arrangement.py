@@ -154,7 +154,7 @@ def check_list(demands: Sequence[Demand]) -> None:
     dealt = [demand.principle for demand in demands if not demand.rule.monotone]
     if len(dealt) > 1:
         raise ParameterError(
-            f"{dealt[0]} and {dealt[1]} are both not monotone: groups dealt for one may break "
+            f"{dealt[0]} and {dealt[1]} are both non-monotone: groups dealt for one may break "
             "the other",
-            hint="keep one, or use delta-l:delta=…,l=… (variant stab), which is monotone",
+            hint="keep one, or use delta-l, which is monotone in its default variant",
         )

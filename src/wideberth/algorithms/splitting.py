@@ -31,12 +31,10 @@ from wideberth.exact import Ints
 from wideberth.groups import Partition
 from wideberth.kernels.warming import missing, needed
 from wideberth.quasi import Quasi
+from wideberth.transform import CUTS, DEALING
 
 #: Told the phase, how many rows are settled, and how many there are.
 Progress: TypeAlias = Callable[[str, int, int], None]
-
-CUTS = ("paper", "disjoint", "best", "quality")
-DEALING = ("rank", "matching")
 
 #: Blocks below so many units are cut at ranks.
 _BLOCK = 16
@@ -45,7 +43,7 @@ _POOLED, _PASSES, _NEAR = 4, 4, 12
 #: Passes of moves and swaps.
 _EXCHANGES = 2
 #: Up to so many rows the plain engine is done before a compiler would be.
-_FEW = {"paper": 50_000, "disjoint": 12_000, "best": 6_000, "quality": 1_500}
+_FEW = {"paper": 20_000, "disjoint": 10_000, "best": 4_000, "quality": 1_000}
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,8 +99,8 @@ def split(
     for given, known, what in ((cuts, CUTS, "cuts"), (dealing, DEALING, "dealing")):
         if given not in known:
             raise ParameterError(f"{what} cannot be '{given}'", hint=f"one of {', '.join(known)}")
-    if threads is not None and threads < 1:
-        raise ParameterError("there must be one thread at least", hint="threads=1")
+    if threads is not None and (type(threads) is not int or threads < 1):
+        raise ParameterError("threads must be a whole number from 1", hint="threads=1")
     check_list(demands)
     task = Arrangement(quasis, demands, int(rng.integers(2**63)))
     tally = _Tally(progress, task.rows)

@@ -21,13 +21,10 @@ from wideberth.cli.options import (
     read_options,
     table_options,
 )
+from wideberth.transform import CUTS, DEALING
 
 if TYPE_CHECKING:
     from wideberth.release import Release
-
-#: As in `wideberth.transform`, which --help need not wait for.
-_CUTS = ("paper", "disjoint", "best", "quality")
-_DEALING = ("rank", "matching")
 
 NOT_PROMISED = """\
 not promised: safety from those who know how the groups were chosen, who know more than the
@@ -57,10 +54,10 @@ principles allow for, who combine several releases, or who ask only whether some
     help="Hierarchy of a quasi-identifier, or semantic tree of a sensitive attribute.",
 )
 @click.option("--type", "types", multiple=True, metavar="COLUMN=TYPE", help="Type of a column.")
-@click.option("--cuts", type=click.Choice(_CUTS), help="Where to cut groups.  [default: best]")
+@click.option("--cuts", type=click.Choice(CUTS), help="Where to cut groups.  [default: best]")
 @click.option(
     "--dealing",
-    type=click.Choice(_DEALING),
+    type=click.Choice(DEALING),
     help="How rows are dealt into groups; matching loses less and gives away more."
     "  [default: rank]",
 )

@@ -12,6 +12,7 @@ import gzip
 import os
 import re
 import secrets
+import stat
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -111,6 +112,9 @@ def _texts(series: pl.Series) -> pl.Series:
     return texts.alias("") if texts.dtype == pl.String else pl.Series([], dtype=pl.String)
 
 
+_UNFIT = {pl.Binary: "bytes", pl.Duration: "durations", pl.Object: "objects"}
+
+
 def _separator(suffix: str) -> str:
     return "\t" if ".tsv" in suffix else ","
 
@@ -119,8 +123,9 @@ def _check_fits(frame: pl.DataFrame, path: Path) -> tuple[str, str]:
     """Return suffix and format of a file that can hold the table."""
     suffix, form = format_of(path, OutputError)
     for series in frame if form == "CSV" else ():
-        if series.dtype.is_nested():
-            what = f"column {series.name!r} holds lists, which a CSV file cannot"
+        held = "lists" if series.dtype.is_nested() else _UNFIT.get(series.dtype.base_type())
+        if held is not None:
+            what = f"column {series.name!r} holds {held}, which a CSV file cannot"
             raise OutputError(what, hint="write a .parquet file")
     return suffix, form
 
@@ -194,6 +199,8 @@ def drafts(*paths: str | Path, force: bool = False) -> Iterator[list[Path]]:
                 made.append(target.with_name(f".{secrets.token_hex(4)}.draft.{target.name}"))
                 files.append(opened.enter_context(made[-1].open("xb")))
                 _lock(files[-1])
+                if target.exists():  # what only its owner may read stays so
+                    made[-1].chmod(stat.S_IMODE(target.stat().st_mode))
             yield list(made)
             for file in files:
                 os.fsync(file.fileno())
