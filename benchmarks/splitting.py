@@ -123,7 +123,7 @@ def threads() -> None:
 
 
 def huge() -> None:
-    """Split 50 million rows in a process of their own; by CPU time, for there is one long run."""
+    """Split 50 million rows in a process of their own; medians of CPU time, for runs are few."""
     found = child("huge")
     print(
         f"datasets.sal, cuts paper, one thread: 500,000 rows in {found['small']:.3f} CPU s, "
@@ -138,20 +138,23 @@ def huge() -> None:
 def _huge() -> dict[str, float]:
     small = encoded(datasets.sal(MILLION // 2))
     run(*small)
-    before = median(_timed(lambda: run(*small), process_time) for _ in range(15))
     columns = encoded(datasets.sal(50 * MILLION))
     process = status("VmHWM")
     Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew
-    begin, wall = process_time(), perf_counter()
-    outcome = run(*columns)
-    large, wall = process_time() - begin, perf_counter() - wall
+    few, many, walls = [], [], []
+    for _ in range(3):
+        few += [_timed(lambda: run(*small), process_time) for _ in range(5)]
+        begin, wall = process_time(), perf_counter()
+        groups = run(*columns).partition.count
+        many.append(process_time() - begin)
+        walls.append(perf_counter() - wall)
     peak = status("VmHWM")
     return {
-        "small": before,
-        "large": large,
-        "wall": wall,
-        "exponent": math.log(large / before) / math.log(100),
-        "groups": outcome.partition.count,
+        "small": median(few),
+        "large": median(many),
+        "wall": median(walls),
+        "exponent": math.log(median(many) / median(few)) / math.log(100),
+        "groups": groups,
         "peak": peak,
         "process": max(process, peak),
     }

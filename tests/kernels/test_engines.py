@@ -64,7 +64,6 @@ def engine(task: Arrangement, threads: int = 1, kind: Any = None) -> Compiled:
     made = Compiled(task, threads, silent)
     if kind is not None:
         made.kind = kind
-        made.matrix = np.empty(made.matrix.shape, kind)
     return made
 
 
@@ -388,7 +387,9 @@ def _asked(hands: Any, rows: Any, s: int, e: int, sensitive: Any, judge: Any, de
 
 def _hands(fast: Compiled, ranks: Any) -> int:
     """Ask the kernel how many groups rows, given by ascending ranks, can be dealt to."""
-    rows = np.stack([ranks, fast.limits[ranks]]).astype(np.uint32)
+    limits = np.empty(fast.task.rows, np.uint32)
+    fast.limits(limits)
+    rows = np.stack([ranks, limits[ranks]]).astype(np.uint32)
     desk = judging.desk(fast.task.rows, fast.judge)
     question = (rows, 0, len(ranks), fast.sensitive, fast.judge, desk)
     found = _asked(judging.hands(True), *question)

@@ -40,7 +40,6 @@ class Compiled:
         self.settled = settled
         self.spans = [quasi.domain.size for quasi in task.quasis]
         self.kind: Any = np.uint16 if max(self.spans) <= 2**16 else np.int32
-        self.matrix = np.empty((task.rows, len(self.spans)), self.kind)
 
     # ---- what the kernels are told
 
@@ -89,16 +88,28 @@ class Compiled:
         return width
 
     @cached_property
-    def limits(self) -> Any:
-        """The last rank within reach of each rank."""
+    def matrix(self) -> Any:
+        """The quasi-identifiers of each rank."""
+        matrix = np.empty((self.task.rows, len(self.spans)), self.kind)
+        for a, quasi in enumerate(self.task.quasis):
+            matrix[:, a] = quasi.codes[self.task.order]
+        return matrix
+
+    def limits(self, out: Any) -> None:
+        """Fill in the last rank within reach of each rank."""
         if not self.judge.q:
-            return np.zeros(self.task.rows, np.uint32)
+            out[:] = 0
+            return
         kernel = self.task.guarded[0].rule.kernel
         assert kernel is not None  # noqa: S101 - as above
         begins = self.task.begins
         width = len(begins) - 1
         reach = kernel.table[:width] if len(kernel.table) else np.arange(width)
-        return np.repeat((begins[reach + 1] - 1).astype(np.uint32), np.diff(begins))
+        last = (begins[reach + 1] - 1).astype(np.uint32)
+        # Some values at a time: a large table leaves no room for a copy.
+        edges = np.searchsorted(begins, np.arange(_LARGE, self.task.rows, _LARGE))
+        for a, b in pairwise(dict.fromkeys([0, *edges.tolist(), width])):
+            out[begins[a] : begins[b]] = np.repeat(last[a:b], np.diff(begins[a : b + 1]))
 
     @cached_property
     def sensitive(self) -> Any:
@@ -132,7 +143,7 @@ class Compiled:
         work_off(
             [Task(self.task.rows, partial(cutter, 0, self.task.rows, 0, low, high))], self.threads
         )
-        return _closed_up(cutter.leaves)
+        return _closed_up(cutter.leaves, cutter.front.codes)
 
     def gather(self, codes: Any) -> None:
         """Bring the quasi-identifiers into the order of the ranks."""
@@ -141,8 +152,7 @@ class Compiled:
 
             def some(first: int, last: int, a: int = a, quasi: Quasi = quasi) -> None:
                 here = slice(first, last)
-                order, matrix = self.task.order[here], self.matrix[here]
-                sorting.gather(quasi.codes, order, matrix, a, codes[a, here])
+                sorting.gather(quasi.codes, self.task.order[here], codes[a, here])
 
             work_off((Task(1, partial(some, *ends)) for ends in pairwise(edges)), self.threads)
 
@@ -155,6 +165,8 @@ class Compiled:
         how = solving.Style(style.beam, style.narrow, style.wide, int(style.thrifty))
         hands, solve = judging.hands(self.task.looks_up), solving.solver()
         solve_pools = solving.pools_for(self.kind)
+        limits = np.empty(self.task.rows, np.uint32)
+        self.limits(limits)
         gains: list[float] = []
         widest = int(rows.max(initial=1))
 
@@ -164,7 +176,7 @@ class Compiled:
                 solve_pools(
                     hands, solve, old, leaves.begins, pools.leaves,
                     pools.begins,
-                    first, last, target, self.limits, self.task.ties, self.matrix,
+                    first, last, target, limits, self.task.ties, self.matrix,
                     self.task.places, how,
                     self.sensitive, self.judge, self.desk(widest), block, room, new,
                 )
@@ -195,10 +207,13 @@ class Compiled:
         labels = np.empty(self.task.rows, np.int32)
         boxes = np.empty((2, many, len(self.spans)), self.kind)
         old = solving.Leaves(leaves.ranks, leaves.sizes, leaves.hands)
+        codes = leaves.codes
+        if codes is None:
+            codes = np.stack([column[leaves.ranks] for column in self.matrix.T])
 
         def some(a: int, b: int) -> None:
             solving.deal(
-                old, int(leaves.begins[a]), a, b, int(first[a]), self.task.order, self.matrix,
+                old, int(leaves.begins[a]), a, b, int(first[a]), self.task.order, codes,
                 labels, boxes,
             )  # fmt: skip
 
@@ -215,8 +230,10 @@ class _Cutter:
         codes = np.empty((len(engine.spans), rows), engine.kind)
         engine.gather(codes)
         lines = np.empty((2, rows), np.uint32)
-        lines[0] = np.arange(rows, dtype=np.uint32)
-        lines[1] = engine.limits
+        for begin in range(0, rows, _LARGE):  # a large table leaves no room for a copy
+            end = min(begin + _LARGE, rows)
+            lines[0, begin:end] = np.arange(begin, end, dtype=np.uint32)
+        engine.limits(lines[1])
         self.front = cutting.Buffers(codes, lines)
         self.back = cutting.Buffers(np.empty_like(codes), np.empty_like(lines))
         self.leaves = _empty(rows, rows // engine.task.unit + 1)
@@ -262,10 +279,10 @@ def _empty(rows: int, slots: int) -> solving.Leaves:
     )
 
 
-def _closed_up(leaves: solving.Leaves) -> Leaves:
+def _closed_up(leaves: solving.Leaves, codes: Any = None) -> Leaves:
     """Leave out the slots that were not needed."""
     used = leaves.sizes > 0
-    return Leaves(leaves.ranks, leaves.sizes[used], leaves.hands[used])
+    return Leaves(leaves.ranks, leaves.sizes[used], leaves.hands[used], codes)
 
 
 def _shared(act: Callable[[int, int], None], sizes: Any) -> Iterator[Task]:

@@ -25,11 +25,14 @@ class Leaves:
         The ranks of the rows, ascending within a leaf.
     sizes, hands : array of int
         For each leaf, its rows and the number of groups they will be dealt to.
+    codes : array of int, optional
+        The quasi-identifiers of the rows, a line for each, if at hand.
     """
 
     ranks: npt.NDArray[np.uint32]
     sizes: npt.NDArray[np.int32]
     hands: npt.NDArray[np.int32]
+    codes: npt.NDArray[Any] | None = None
 
     def __len__(self) -> int:
         """Return the number of leaves."""

@@ -44,7 +44,8 @@ class Bench(NamedTuple):
     keys : array of int
         Rows by value, or sorted keys.
     extremes : array of int
-        By value, the lowest and highest code of every attribute.
+        By value, the lowest and highest code of every attribute; or, if there is one cut per
+        attribute, its halves' boxes.
     loss : array of int
         By candidate: loss, attribute, value, rows on the left, place in the heap.
     box : array of int
@@ -68,7 +69,7 @@ def bench(spans: list[int], paper: bool) -> Bench:
     d, widest = len(spans), max(spans)
     return Bench(
         np.empty(4 * widest if paper else 2 * widest + 2, np.int64),
-        np.empty((1, 2, d) if paper else (widest, 2, d), np.int32),
+        np.empty((d, 4, d) if paper else (widest, 2, d), np.int32),
         np.empty((5, d if paper else sum(spans)), np.int64),
         np.empty((6, d), np.int32),
         np.empty((_DEEP, 3 + 2 * d), np.int64),
@@ -200,6 +201,8 @@ def _median_cuts(codes, s, e, lo, hi, places, unit, bench):
             x1, y1, x2, y2 = _boxes(codes[a, s:e], v, codes[b, s:e], hi[b])
             left += places[b, y1] - places[b, x1]
             right += places[b, y2] - places[b, x2]
+            ends = bench.extremes[a]
+            ends[0, b], ends[1, b], ends[2, b], ends[3, b] = x1, y1, x2, y2
         many = _note(bench, many, k * left + (n - k) * right, a, v, k)
     return many
 
@@ -356,9 +359,13 @@ def _subtree(
                 if good:
                     good = hands(there.rows, first, last, sensitive, judge, desk)
             if good:
+                ends = bench.extremes[bench.loss[BY, i] % bench.extremes.shape[0]]
                 for b in range(d):
                     _move(line, v, here.codes[b, s:e], there.codes[b, s:e], k)
-                    x1, y1, x2, y2 = _boxes(line, v, here.codes[b, s:e], high[b])
+                    if ends.shape[0] == 4:  # the boxes are known
+                        x1, y1, x2, y2 = ends[0, b], ends[1, b], ends[2, b], ends[3, b]
+                    else:
+                        x1, y1, x2, y2 = _boxes(line, v, here.codes[b, s:e], high[b])
                     bench.box[0, b], bench.box[1, b] = x1, y1
                     bench.box[2, b], bench.box[3, b] = x2, y2
             else:
@@ -378,6 +385,9 @@ def _subtree(
         else:
             for i in range(s, e):
                 leaves.ranks[i] = here.rows[0, i]
+            for b in range(d if side else 0):  # all leaves' codes are in front in the end
+                for i in range(s, e):
+                    front.codes[b, i] = here.codes[b, i]
             leaves.sizes[s // judge.unit] = n
             leaves.hands[s // judge.unit] = hands(here.rows, s, e, sensitive, judge, desk)
     return np.int64(0)

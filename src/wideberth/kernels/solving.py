@@ -415,29 +415,28 @@ def pools_for(kind):
 
 
 @njit(**JIT)
-def deal(leaves, begin, first, last, group, order, matrix, labels, boxes):
+def deal(leaves, begin, first, last, group, order, codes, labels, boxes):
     """Number the groups of the leaves from `first` to `last`, and find their boxes.
 
     Rows lie in the order of the first sensitive attribute, so the i-th row of a leaf goes to hand
-    i mod g.
+    i mod g. `codes` are in the order of the leaves, a line for each attribute.
     """
-    d = matrix.shape[1]
     for leaf in range(first, last):
         g = leaves.hands[leaf]
         ranks = leaves.ranks[begin : begin + leaves.sizes[leaf]]
-        # Rows are all over the memory. Short loops without branches wait for many at a time.
+        # Rows are all over the memory. A short loop without branches waits for many at a time.
         hand = group
         for i in range(ranks.size):
             labels[order[ranks[i]]] = hand
             hand = hand + 1 if hand + 1 < group + g else group
-        for b in range(d):
+        for b in range(codes.shape[0]):
+            line = codes[b, begin : begin + leaves.sizes[leaf]]
             for i in range(g):
-                x = matrix[ranks[i], b]
-                boxes[0, group + i, b] = x
-                boxes[1, group + i, b] = x
+                boxes[0, group + i, b] = line[i]
+                boxes[1, group + i, b] = line[i]
             hand = group
             for i in range(g, ranks.size):
-                x = matrix[ranks[i], b]
+                x = line[i]
                 boxes[0, hand, b] = min(boxes[0, hand, b], x)
                 boxes[1, hand, b] = max(boxes[1, hand, b], x)
                 hand = hand + 1 if hand + 1 < group + g else group

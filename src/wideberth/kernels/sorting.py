@@ -61,12 +61,10 @@ def secret_order(codes, start, key, order):
 
 
 @njit(**JIT)
-def gather(column, order, matrix, a, line):
-    """Bring a column into an order, as a column of a matrix and as a line of its own."""
+def gather(column, order, line):
+    """Bring a column into an order."""
     for j in range(order.size):
-        x = column[order[j]]
-        matrix[j, a] = x
-        line[j] = x
+        line[j] = column[order[j]]
 
 
 @njit(**INNER)
