@@ -147,9 +147,8 @@ def _hold(rows, s, e, g, whole, sensitive, judge, desk):
 
 
 @njit(**INNER)
-def _share(test, total):
+def _share(p, q, total):
     """Return floor(total * p / q) without overflow."""
-    p, q = test[NUMBERS], test[NUMBERS + 1]
     return p * (total // q) + p * (total % q) // q
 
 
@@ -158,8 +157,8 @@ def _passes(test, tables, n, entries, value, count, tally):
     """Put one histogram to one test. The numbers' meanings stand in `kinds`."""
     kind = test[KIND]
     at = test[OFFSET]
-    p, q = test[NUMBERS], test[NUMBERS + 1]
-    third = test[NUMBERS + 2]
+    numbers = test[NUMBERS:]
+    p, q, third, fourth = numbers[0], numbers[1], numbers[2], numbers[3]
     if kind == kinds.DISTINCT:
         return entries >= p
     if kind == kinds.CROWD:  # the most rows between a value and the last one in its reach
@@ -175,41 +174,36 @@ def _passes(test, tables, n, entries, value, count, tally):
     if kind == kinds.ENTROPY:
         return _diverse(p, q, n, entries, count, tally)
     if kind == kinds.RECURSIVE:
-        return _recursive(test, tables, n, entries, value, count)
+        return _recursive(numbers, at, test[WIDTH], tables, n, entries, value, count)
     moved = np.int64(0)
     if kind == kinds.EQUAL:
         for e in range(entries):
-            moved += max(count[e] * third - n * tables[at + value[e]], 0)
-        return moved <= _share(test, n * third)
+            more = count[e] * third - n * tables[at + value[e]]
+            if more > 0:
+                moved += more
+        return moved <= _share(p, q, n * third)
     if kind == kinds.ORDERED:  # over the ranks, the differences of the running histograms
         own = e = 0
-        steps = test[NUMBERS + 3]
-        for v in range(steps):
+        for v in range(fourth):
             if e < entries and value[e] == v:
                 own += count[e]
                 e += 1
             moved += abs(own * third - n * tables[at + v])
-        return moved <= _share(test, n * third * max(steps, 1))
+        return moved <= _share(p, q, n * third * (fourth if fourth > 1 else 1))
     if kind == kinds.TREE:  # over the edges, what crosses them
-        scale, nodes, edge, missing, lacking, width, length = (
-            test[NUMBERS + 3],
-            test[NUMBERS + 4],
-            test[NUMBERS + 5],
-            test[NUMBERS + 6],
-            test[NUMBERS + 7],
-            test[NUMBERS + 8],
-            test[NUMBERS + 9],
-        )
+        node_of = at + numbers[8] + 1
+        under = node_of + numbers[9]
         held = np.int64(0)
         for e in range(entries):
-            if value[e] == missing:
+            if value[e] == numbers[6]:  # missing
                 held = count[e]
             for i in range(tables[at + value[e]], tables[at + value[e] + 1]):
-                tally[tables[at + width + 1 + i]] += count[e]
-        for v in range(nodes):
-            moved += abs(tally[v] * third - n * tables[at + width + 1 + length + v])
+                tally[tables[node_of + i]] += count[e]
+        for v in range(numbers[4]):
+            moved += abs(tally[v] * third - n * tables[under + v])
             tally[v] = 0
-        return moved + edge * abs(held * third - n * lacking) <= _share(test, n * third * scale)
+        moved += numbers[5] * abs(held * third - n * numbers[7])
+        return moved <= _share(p, q, n * third * fourth)
     known = entries  # the missing value, if any, is the last
     if known and value[known - 1] == third:
         known -= 1
@@ -263,18 +257,16 @@ def _diverse(p, q, n, entries, count, powers):
 
 
 @njit(**INNER)
-def _recursive(test, tables, n, entries, value, count):
+def _recursive(numbers, at, width, tables, n, entries, value, count):
     """r_s < c * tail; and every required value has its share."""
-    at = test[OFFSET]
-    width = test[WIDTH]
-    for i in range(test[NUMBERS + 5]):
+    for i in range(numbers[5]):
         held = np.int64(0)
         for e in range(entries):
             if value[e] == tables[at + width + i]:
                 held = count[e]
-        if held * test[NUMBERS + 4] < test[NUMBERS + 3] * n:
+        if held * numbers[4] < numbers[3] * n:
             return False
-    if test[NUMBERS + 2] == 1:
+    if numbers[2] == 1:
         return True
     s = -1
     for e in range(entries):
@@ -284,7 +276,7 @@ def _recursive(test, tables, n, entries, value, count):
         return True
     # The top l - 2 counts among the others: count down from the largest.
     tail = n - count[s]
-    left = test[NUMBERS + 2] - 2
+    left = numbers[2] - 2
     below = n + 1
     while left > 0 and below > 1:
         top = np.int64(0)
@@ -296,10 +288,10 @@ def _recursive(test, tables, n, entries, value, count):
                     times = np.int64(1)
                 elif count[e] == top:
                     times += 1
-        tail -= top * min(times, left)
+        tail -= top * (times if times < left else left)
         left -= times
         below = top
-    return count[s] * test[NUMBERS + 1] < test[NUMBERS] * tail
+    return count[s] * numbers[1] < numbers[0] * tail
 
 
 @njit(**INNER)
