@@ -433,3 +433,14 @@ def test_one_recoding_for_all_applies_where_it_suits():
 def test_ends_of_nothing_but_one_value():
     found = ends(read_quasi(pl.Series("q", [7])), 5)
     assert found.low_places.tolist() == found.high_places.tolist() == [0]
+
+
+@pytest.mark.parametrize("missing", [False, True])
+def test_more_values_than_two_bytes_tell_apart(missing: bool) -> None:
+    values = [*range(0, 200_000), *([None] if missing else [])]
+    quasi = read_quasi(pl.Series("q", values, dtype=pl.Int64))
+    labels = np.arange(len(values), dtype=np.int32) // 10
+    partition = Partition(labels, int(labels[-1]) + 1)
+    (published,) = recode([quasi], partition).columns["q"]
+    assert published[199_995] == "199990..199999"
+    assert published[131_072] == "131070..131079"

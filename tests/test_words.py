@@ -135,3 +135,10 @@ def test_whole_numbers_are_published_as_such(tmp_path: Path, suffix: str) -> Non
     assert table.schema["code"] == table.schema["note"] == pl.String  # 007 is no number
     for name in ("income", "code", "number"):
         assert sorted(table[name].cast(pl.String)) == sorted(people[name].cast(pl.String))
+
+
+def test_tables_of_groups_hold_plain_text(tmp_path: Path) -> None:
+    people = datasets.sal(ROWS, seed=3).select("age", "birthplace", "income")
+    people.write_csv(tmp_path / "people.csv")
+    table = wb.check(tmp_path / "people.csv", **SAL, principles="k-anonymity:k=2").table
+    assert table.schema["age"] == pl.String

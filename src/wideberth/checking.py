@@ -20,6 +20,7 @@ from wideberth.principles import Principle, parse
 from wideberth.results import CheckResult, GroupReport, PrincipleReport
 from wideberth.schema import TYPES, check_roles
 from wideberth.subject import Subject, require_column
+from wideberth.words import as_string
 
 
 def check(
@@ -231,7 +232,7 @@ def _notes(principle: Principle, domain: Domain, groups: Groups) -> list[str]:
 
 def _group_table(subject: Subject, verdicts: Sequence[_Verdict]) -> pl.DataFrame:
     first = subject.partition.first_rows()
-    result = pl.DataFrame([subject.frame[column][first] for column in subject.keys])
+    result = pl.DataFrame([as_string(subject.frame[column][first]) for column in subject.keys])
     sizes = np.bincount(subject.partition.labels, minlength=subject.partition.count)
     result = result.with_columns(pl.Series(_unused("rows", result), sizes))
     titles = [str(verdict.principle) for verdict in verdicts]

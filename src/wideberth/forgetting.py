@@ -12,7 +12,7 @@ import narwhals as nw
 import polars as pl
 import pyarrow as pa
 
-from wideberth.words import held_as_words
+from wideberth.words import as_string, held_as_words
 
 
 def forgetful_series(series: pl.Series) -> pl.Series:
@@ -26,7 +26,7 @@ def forgetful_series(series: pl.Series) -> pl.Series:
         named = [name for name in dtype.categories if name in present]  # type: ignore[attr-defined]
         return series.cast(pl.String).cast(pl.Enum(named))
     if held_as_words(dtype):
-        return series.cast(pl.String)
+        return as_string(series)
     if dtype.is_nested() or dtype in (pl.String, pl.Binary) or isinstance(dtype, pl.Categorical):
         kind = pl.String if isinstance(dtype, pl.Categorical) else dtype
         plain = series.cast(kind).to_arrow(compat_level=pl.CompatLevel.oldest())

@@ -132,12 +132,15 @@ class _Values:
     def by_row(self, labels: Codes) -> pl.Series:
         """Publish the values row by row.
 
-        Each text is held once, in an order that tells nothing.
+        Each text is held once, in an order that tells nothing, and none that no group publishes:
+        a file would keep it.
         """
+        used, which = compress(self.which, len(self.values))
         values = self.values.alias("")  # polars may take a name such as ^a.*$ for a pattern
+        values = values.gather(used)
         if values.dtype == pl.String:
             values = values.cast(pl.Enum(values.drop_nulls().unique().sort()))
-        return values.gather(self.which[labels])
+        return values.gather(which[labels])
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,7 +184,7 @@ class _Held:
         """The last code of each group; 0 where every value is missing."""
         if self.known is not None:
             return self.known[1].astype(np.int64)
-        return np.maximum(np.maximum.reduceat(self.codes, self.start), 0)
+        return np.maximum(np.maximum.reduceat(self.codes, self.start), 0).astype(np.int64)
 
     @cached_property
     def lows(self) -> Ints:
@@ -190,13 +193,13 @@ class _Held:
             return self._lowest
         # As unsigned numbers, -1 is the largest of all.
         lows = np.minimum.reduceat(self.codes.view(np.uint32), self.start)
-        return np.where(self.absent, 0, lows)
+        return np.where(self.absent, 0, lows).astype(np.int64)
 
     @cached_property
     def _lowest(self) -> Ints:
         if self.known is not None:
             return self.known[0].astype(np.int64)
-        return np.minimum.reduceat(self.codes, self.start)
+        return np.minimum.reduceat(self.codes, self.start).astype(np.int64)
 
     @cached_property
     def lacking(self) -> Bools:

@@ -68,6 +68,7 @@ def require_truth(
 
     def covered(quasi: Quasi) -> bool:
         columns = [table[name] for name in styles[quasi.name].columns(quasi)]
+        _require_no_more(columns)
         return covers(quasi, styles[quasi.name], columns, quasi.codes[order])
 
     for quasi, fine in zip(quasis, spread(covered, quasis), strict=True):
@@ -102,6 +103,16 @@ def require_principles(published: object, question: Mapping[str, Any]) -> CheckR
         raise _defect(f"{failing.violating_groups:,} groups violate {failing.principle}")
     # It lives as long as the release, and must not keep alive all that led to it.
     return replace(result, _table_of_groups=lambda: check(table, worst=0, **question).table)
+
+
+def _require_no_more(columns: Sequence[pl.Series]) -> None:
+    """Raise if categories name what no row holds: some file formats write them all."""
+    for series in columns:
+        dtype = series.dtype
+        if isinstance(dtype, pl.Enum) and series.alias("").drop_nulls().n_unique() < len(
+            dtype.categories
+        ):
+            raise _defect(f"'{series.name}' names values that it does not publish")
 
 
 def _as_text(series: pl.Series) -> pl.Series:

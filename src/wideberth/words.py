@@ -39,6 +39,11 @@ def words(texts: pl.Series, codes: pl.Series) -> pl.Series:
     return texts.cast(kind).gather(codes)
 
 
+def as_string(column: pl.Series) -> pl.Series:
+    """Return a column that is held as words as plain text; any other as it is."""
+    return column.cast(pl.String) if held_as_words(column.dtype) else column
+
+
 def by_word(column: pl.Series, function: Callable[[pl.Series], pl.Series]) -> pl.Series:
     """Apply a function of texts to a column, to each text but once if it is held as words."""
     if not held_as_words(column.dtype):

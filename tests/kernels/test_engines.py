@@ -6,6 +6,7 @@ Also with the JIT off, in a process of its own, so that the kernels' Python sour
 from __future__ import annotations
 
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -31,7 +32,7 @@ from wideberth.algorithms.plain import Judge, Plain
 from wideberth.algorithms.splitting import CUTS, _nearest, grow
 from wideberth.encode import Column, encode
 from wideberth.groups import Groups, Partition
-from wideberth.kernels import judging
+from wideberth.kernels import judging, solving, warming
 from wideberth.kernels.sorting import secret_order
 from wideberth.principles import Principle, iterate, parse
 from wideberth.quasi import read_quasi
@@ -652,3 +653,19 @@ def test_large_and_small_tables_are_ordered_alike() -> None:
             assert (np.sort(task.order) == np.arange(rows)).all()
         assert (orders[0] == orders[1]).all()
         assert (orders[0] != orders[2]).mean() > 0.8
+
+
+def test_the_helper_imports_nothing_from_the_current_folder() -> None:
+    with (
+        mock.patch.object(warming, "missing", side_effect=lambda names, place: list(names)),
+        mock.patch.object(warming, "_compile"),
+        mock.patch.object(warming.subprocess, "Popen") as popen,
+    ):
+        warming.warm(np.uint16, ["solve", "_subtree"])
+    assert "-P" in popen.call_args.args[0]
+
+
+def test_several_callers_at_once_get_the_same_kernel() -> None:
+    with ThreadPoolExecutor(4) as pool:
+        kernels = [pool.submit(solving.solver) for _ in range(8)]
+    assert len({id(kernel.result()) for kernel in kernels}) == 1

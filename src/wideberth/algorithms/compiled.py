@@ -148,11 +148,12 @@ class Compiled:
     def gather(self, codes: Any) -> None:
         """Bring the quasi-identifiers into the order of the ranks."""
         edges = np.linspace(0, self.task.rows, self.threads + 1).astype(int).tolist()
+        order = self.task.order  # made here, not by each thread
         for a, quasi in enumerate(self.task.quasis):  # one by one, for the cache's sake
 
             def some(first: int, last: int, a: int = a, quasi: Quasi = quasi) -> None:
                 here = slice(first, last)
-                sorting.gather(quasi.codes, self.task.order[here], codes[a, here])
+                sorting.gather(quasi.codes, order[here], codes[a, here])
 
             work_off((Task(1, partial(some, *ends)) for ends in pairwise(edges)), self.threads)
 
@@ -167,6 +168,7 @@ class Compiled:
         solve_pools = solving.pools_for(self.kind)
         limits = np.empty(self.task.rows, np.uint32)
         self.limits(limits)
+        matrix, ties = self.matrix, self.task.ties  # made here, not by each thread
         gains: list[float] = []
         widest = int(rows.max(initial=1))
 
@@ -176,7 +178,7 @@ class Compiled:
                 solve_pools(
                     hands, solve, old, leaves.begins, pools.leaves,
                     pools.begins,
-                    first, last, target, limits, self.task.ties, self.matrix,
+                    first, last, target, limits, ties, matrix,
                     self.task.places, how,
                     self.sensitive, self.judge, self.desk(widest), block, room, new,
                 )

@@ -8,7 +8,8 @@ values. Cuts that waste no rows (both halves hold as many units as the whole) ar
 from __future__ import annotations
 
 from functools import cache
-from typing import NamedTuple
+from threading import Lock
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -281,12 +282,15 @@ def solve(hands, block, chosen, n, g, style, sensitive, judge, desk, out, sizes,
     return whole if best < 0 else best
 
 
-@cache
-def solver():
+_COMPILING = Lock()
+
+
+def solver() -> Any:
     """Return the kernel. Others get it as a pointer, so that it is compiled but once."""
-    if hasattr(solve, "compile"):  # not with the compiler turned off
-        solve.compile(SOLVE)
-        solve.disable_compile()
+    with _COMPILING:
+        if hasattr(solve, "compile") and not solve.overloads:  # not with the compiler turned off
+            solve.compile(SOLVE)
+            solve.disable_compile()
     return solve
 
 

@@ -81,10 +81,11 @@ def warm(kind: type, names: Iterable[str]) -> None:
         return  # each is compiled when it is needed
     own, others = _shares(missing(names, place))
     helper = None
-    if others and sys.executable:
+    if others and sys.executable and not getattr(sys, "frozen", False):
         path = os.pathsep.join(filter(None, sys.path))
         helper = subprocess.Popen(  # noqa: S603 - this very program
-            [sys.executable, "-m", "wideberth.kernels.warming", np.dtype(kind).name, *others],
+            # -P: nothing that lies in the current folder is imported.
+            [sys.executable, "-P", "-m", "wideberth.kernels.warming", np.dtype(kind).name, *others],
             env={**os.environ, "PYTHONPATH": path},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,

@@ -200,11 +200,13 @@ def drafts(*paths: str | Path, force: bool = False) -> Iterator[list[Path]]:
                 files.append(opened.enter_context(made[-1].open("xb")))
                 _lock(files[-1])
                 if target.exists():  # what only its owner may read stays so
-                    made[-1].chmod(stat.S_IMODE(target.stat().st_mode))
+                    made[-1].chmod(stat.S_IMODE(target.stat().st_mode) | 0o600)
             yield list(made)
             for file in files:
                 os.fsync(file.fileno())
         for draft, target in reversed(list(zip(made, targets, strict=True))):
+            if target.exists():
+                draft.chmod(stat.S_IMODE(target.stat().st_mode))
             draft.replace(target)
             _sync(target.parent)
     except (OSError, pl.exceptions.PolarsError) as error:
