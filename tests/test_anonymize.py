@@ -611,3 +611,21 @@ def test_periods_of_no_sensible_length() -> None:
 def test_the_nearest_setting_is_proposed() -> None:
     with pytest.raises(wb.ParameterError, match='try: cuts = "best"'):
         transform.Transform(cuts="bset")
+
+
+def test_what_no_principle_protects_is_said() -> None:
+    table = pl.DataFrame({"age": [21, 34], "pay": [10, 90], "ill": ["a", "b"]})
+    asked = {"quasi": "age", "sensitive": ["pay", "ill"]}
+    told = wb.anonymize(table, **asked, principles="k-anonymity:k=2").manifest["warnings"]
+    assert [text.split("'")[1] for text in told] == ["pay", "ill"]
+    told = wb.anonymize(table, **asked, principles="distinct-l:on=pay,l=2").manifest["warnings"]
+    assert [text.split("'")[1] for text in told] == ["ill"]
+    both = ["distinct-l:on=pay,l=2", "distinct-l:on=ill,l=2"]
+    assert wb.anonymize(table, **asked, principles=both).manifest["warnings"] == []
+
+
+def test_days_are_written_without_midnight() -> None:
+    born = [dt.datetime(2000, 3, 8), dt.datetime(2003, 10, 25)]
+    table = pd.DataFrame({"born": born, "pay": [10, 90]})
+    release = wb.anonymize(table, quasi="born", sensitive="pay", principles="k-anonymity:k=2")
+    assert list(release.table["born"]) == ["2000-03-08..2003-10-25"] * 2

@@ -405,3 +405,24 @@ def test_any_names_make_valid_toml(columns: list[str], table: str, role: str) ->
     assert list(policy["types"]) == columns
     if role == "sensitive":
         assert [p["on"] for p in policy["principle"][1:]] == columns
+
+
+def test_one_slip_among_numbers_is_remarked_on() -> None:
+    pay = [str(1000 + i) for i in range(100)]
+    pay[41] = "n.n."
+    (found,) = schema.guess(pl.DataFrame({"salary": pay}))
+    assert found.type == "text"
+    assert "ALL BUT 1 ARE NUMBERS, see row 42" in found.why
+    assert "n.n." not in found.why
+    (plain,) = schema.guess(pl.DataFrame({"city": ["Bonn", "Ulm", "7"]}))
+    assert "NUMBERS" not in plain.why
+    leading = [f"{i:05}" for i in range(100)]  # postcodes: text, and no slip
+    (codes,) = schema.guess(pl.DataFrame({"zip": leading}))
+    assert "NUMBERS" not in codes.why
+
+
+def test_thousands_are_no_decimals() -> None:
+    with pytest.raises(TableError, match="thousands without commas"):
+        schema.convert(pl.Series("pay", ["66030", "66,030"]), "integer")
+    with pytest.raises(TableError, match="point for the decimal comma"):
+        schema.convert(pl.Series("pay", ["66030", "66,03"]), "float")

@@ -19,6 +19,7 @@ from wideberth.quasi import Quasi
 from wideberth.transform import Grid
 
 UNITS = {"week": "1w", "month": "1mo", "quarter": "1q", "year": "1y"}
+_MIDNIGHT = " 00:00:00"
 _MOST_DAYS = 1_000_000
 _MONDAY = -3  # 1969-12-29 in days from 1970-01-01, so that a grid of 7 days is one of weeks
 _MOST_PLACES = 300
@@ -99,7 +100,9 @@ def written(values: pl.Series) -> pl.Series:
     if values.dtype.is_float():
         return texts.str.strip_suffix(".0")
     if values.dtype == pl.Datetime:
-        return texts.str.replace(r"\.0+\b", "")
+        texts = texts.str.replace(r"\.0+\b", "")
+        whole = texts.str.ends_with(_MIDNIGHT).all()
+        return texts.str.strip_suffix(_MIDNIGHT) if whole else texts
     return texts
 
 

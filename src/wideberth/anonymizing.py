@@ -219,7 +219,10 @@ def _cautions(request: Request, seed: int | None) -> list[str]:
     if request.transform.dealing == "matching":
         warnings.warn(_MATCHING, PrivacyWarning, stacklevel=3)
         cautions.append(_MATCHING)
-    return cautions
+    return cautions + [
+        f"no principle protects '{column}': its values may be the same in all rows of a group"
+        for column in request.unguarded
+    ]
 
 
 def _prepare(request: Request, rng: np.random.Generator) -> _Task:

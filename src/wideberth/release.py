@@ -39,7 +39,8 @@ NOT_PROMISED = (
     "Protection from background knowledge beyond what the principles allow for.",
     "Protection when several releases of one table are combined.",
     "Hiding whether somebody is in the table.",
-    "Hiding exact quasi-identifiers: interval ends are values of the table unless aligned.",
+    "Hiding exact quasi-identifiers: interval ends are values of the table unless aligned, and "
+    "sets list all of a group's.",
 )
 
 

@@ -161,6 +161,15 @@ class Request:
             "types": {c: t for c, t in self.types.items() if c in sensitive},
         }
 
+    @property
+    def unguarded(self) -> list[str]:
+        """The sensitive attributes that no principle looks at."""
+        looks = [p for p in self.principles if p.needs not in ("size", "population")]
+        if any(p.on is None for p in looks):
+            return []
+        seen = {name for p in looks for name in ([p.on] if isinstance(p.on, str) else p.on or ())}
+        return [column for column in self.roles["sensitive"] if column not in seen]
+
 
 def _with_numbers(
     frame: pl.DataFrame, roles: Mapping[str, Sequence[str]], types: Mapping[str, str]

@@ -163,9 +163,12 @@ def convert(series: pl.Series, type_: str) -> pl.Series:
         noun, form = _NOUNS[type_]
         what = f"column {series.name!r}, row {bad.arg_true()[0] + 1}: not {noun}"
         first = plain.filter(bad).cast(pl.String)[0]
-        comma = re.fullmatch(r"\s*[+-]?[\d.]*,\d+\s*", first) is not None
         hint = f'write {form}, list it as missing, or make the type "text"'
-        raise TableError(what, hint="write a point for the decimal comma" if comma else hint)
+        if re.fullmatch(r"\s*[+-]?\d{1,3}(,\d{3})+(\.\d*)?\s*", first):
+            hint = "write thousands without commas, and a point for a decimal comma"
+        elif re.fullmatch(r"\s*[+-]?[\d.]*,\d+\s*", first):
+            hint = "write a point for the decimal comma"
+        raise TableError(what, hint=hint)
     return converted.alias(series.name)
 
 
@@ -251,8 +254,20 @@ def _guess(series: pl.Series) -> Guess:
     missing = series.null_count()
     distinct = _unnamed(series).drop_nulls().n_unique()
     role, reason = _role(series.name, type_, len(series), distinct, missing)
-    why = f"{reason}; {distinct} distinct in {len(series)} rows"
+    why = f"{reason}; {distinct} distinct in {len(series)} rows{_stray(series, type_)}"
     return Guess(series.name, type_, role, distinct, missing, why)
+
+
+def _stray(series: pl.Series, type_: str) -> str:
+    """Remark that nearly all of a column's texts are numbers: a single slip makes it text."""
+    if type_ not in ("text", "category") or not is_text(series.dtype):
+        return ""
+    texts = _unnamed(series).drop_nulls().unique().cast(pl.String)
+    odd = texts.filter(_floats(texts.str.strip_chars()).is_null())
+    if len(odd) > len(texts) * (1 - _NEARLY) or len(odd) == len(texts):
+        return ""
+    row = int(_unnamed(series).cast(pl.String).is_in(odd.to_list()).fill_null(False).arg_true()[0])
+    return f"; ALL BUT {len(odd)} ARE NUMBERS, see row {row + 1}"
 
 
 def _role(name: str, type_: str, rows: int, distinct: int, missing: int) -> tuple[str, str]:

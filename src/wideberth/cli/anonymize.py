@@ -170,7 +170,11 @@ def anonymize(
     written = "nothing was written (--dry-run)"
     if output is not None and not dry_run:
         written = f"wrote {output} and {manifest_path(output).name} beside it"
-    click.echo(f"{written}\n{NOT_PROMISED}")
+    click.echo(written)
+    for caution in manifest["warnings"]:
+        if caution.startswith("no principle protects"):  # others were said before the work
+            click.echo(f"note: {caution}")
+    click.echo(NOT_PROMISED)
     return 0
 
 
