@@ -166,6 +166,7 @@ def anonymize(
         recoded = recode(task.quasis, partition, task.styles, order, outcome.boxes)
         ids = _ids(task, partition, order, rng)
         published = _publish(request, task, recoded, ids, order)
+        frame, _ = tables.adopt(published)
     rows, group_ids = len(task.rows), task.group
     question = {
         "quasi": [name for q in task.quasis for name in task.styles[q.name].columns(q)],
@@ -175,7 +176,7 @@ def anonymize(
     }
     with clock("verifying", rows):
         require_truth(
-            published,
+            frame,
             task.frame,
             order,
             quasis=task.quasis,
@@ -184,7 +185,7 @@ def anonymize(
             group=group_ids,
         )
         del task, order, ids  # the original; a large table leaves little room for the rest
-        verified = require_principles(published, question)
+        verified = require_principles(frame, question)
     manifest = describe(
         request,
         outcome=outcome,
@@ -196,7 +197,6 @@ def anonymize(
         group=group_ids,
         seconds=clock.seconds,
     )
-    frame, _ = tables.adopt(published)
     return Release(published, manifest, question, verified, fingerprint(frame))
 
 

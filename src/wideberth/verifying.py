@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from wideberth import tables
 from wideberth.algorithms.crew import spread
 from wideberth.checking import check
 from wideberth.covering import covers
@@ -26,7 +25,7 @@ from wideberth.styling import Style
 
 
 def require_truth(
-    published: object,
+    table: pl.DataFrame,
     original: pl.DataFrame,
     order: Ints,
     *,
@@ -39,7 +38,7 @@ def require_truth(
 
     Parameters
     ----------
-    published : dataframe
+    table : polars.DataFrame
         The table as its readers will see it.
     original : polars.DataFrame
         Of the rows behind it, the columns that must be as they were.
@@ -54,7 +53,6 @@ def require_truth(
     group : str, optional
         The column of group ids. Rows of a group must be published alike.
     """
-    table, _ = tables.adopt(published)
     rows = len(quasis[0].codes)
     seen = np.zeros(rows, dtype=bool)
     seen[order] = True
@@ -81,12 +79,12 @@ def require_truth(
             raise _defect(f"values of '{name}' have changed")
 
 
-def require_principles(published: object, question: Mapping[str, Any]) -> CheckResult:
+def require_principles(table: pl.DataFrame, question: Mapping[str, Any]) -> CheckResult:
     """Raise unless a table that is about to be published keeps its principles.
 
     Parameters
     ----------
-    published : dataframe
+    table : polars.DataFrame
         The table as its readers will see it.
     question : mapping
         How `wideberth.check` asks whether the principles are kept.
@@ -96,7 +94,6 @@ def require_principles(published: object, question: Mapping[str, Any]) -> CheckR
     CheckResult
         What the published values were found to satisfy.
     """
-    table, _ = tables.adopt(published)
     result = check(table, worst=0, **question)
     if not result:
         failing = next(report for report in result.principles if not report.satisfied)

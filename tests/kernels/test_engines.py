@@ -5,6 +5,7 @@ Also with the JIT off, in a process of its own, so that the kernels' Python sour
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
@@ -666,6 +667,14 @@ def test_the_helper_imports_nothing_from_the_current_folder() -> None:
 
 
 def test_several_callers_at_once_get_the_same_kernel() -> None:
-    with ThreadPoolExecutor(4) as pool:
-        kernels = [pool.submit(solving.solver) for _ in range(8)]
-    assert len({id(kernel.result()) for kernel in kernels}) == 1
+    kernel = mock.Mock(overloads=[])
+
+    def compiles(signature: object) -> None:
+        time.sleep(0.05)  # long enough for the others to come
+        kernel.overloads.append(signature)
+
+    kernel.compile.side_effect = compiles
+    with mock.patch.object(solving, "solve", kernel), ThreadPoolExecutor(4) as pool:
+        found = [pool.submit(solving.solver) for _ in range(8)]
+        assert all(one.result() is kernel for one in found)
+    kernel.compile.assert_called_once()

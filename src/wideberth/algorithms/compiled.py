@@ -243,6 +243,7 @@ class _Cutter:
         self.hands = judging.hands(engine.task.looks_up)
         self.propose = cutting.proposer(engine.kind, paper)
         self.subtree = cutting.subtree_for(engine.kind)
+        self.sensitive, self.judge = engine.sensitive, engine.judge
         self.own = threading.local()
 
     def __call__(self, s: int, e: int, side: int, low: Any, high: Any) -> list[Task]:
@@ -255,7 +256,7 @@ class _Cutter:
         def cut(block: int, once: bool) -> int:
             found: int = self.subtree(
                 self.hands, self.propose, self.front, self.back, s, e, side, low, high,
-                engine.task.places, block, int(once), engine.sensitive, engine.judge, own.desk,
+                engine.task.places, block, int(once), self.sensitive, self.judge, own.desk,
                 own.bench, self.leaves,
             )  # fmt: skip
             return found
