@@ -6,17 +6,22 @@ import datetime as dt
 import json
 from collections.abc import Callable
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from hypothesis import strategies as st
 
+import naive
 import wideberth as wb
 from wideberth.datasets import li2008_table1b, wang2009_table1, wang2013_figure1
+from wideberth.hierarchy import from_parents
 from wideberth.principles import iterate, parse
 
 PEOPLE = pl.DataFrame(
@@ -425,6 +430,246 @@ def test_presence_finds_a_group_again_whatever_its_order_and_type(constructor):
     result = presence(table, population, "delta-presence:delta_max=0.5")
     verdicts = {age: (verdict, share) for age, _, verdict, share, _ in result.table.rows()}
     assert verdicts == {9: (False, 2 / 3), 10: (True, 1 / 2), 100: (True, 1 / 4)}
+
+
+# The reference.
+
+ABOVE: dict[str, str | None] = {
+    "disease": None,
+    "infection": "disease",
+    "flu": "infection",
+    "cold": "infection",
+    "ulcer": "disease",
+}
+TREE = from_parents([(node, parent) for node, parent in ABOVE.items() if parent])
+
+
+def close(table: Any, reference: Any = None, t: Any = 1, **how: Any) -> wb.CheckResult:
+    """Check t-closeness of s in the groups of q."""
+    principle = wb.TCloseness(t=t, distance=how.pop("distance", "auto"), on=how.pop("on", None))
+    roles: dict[str, Any] = {"quasi": "q", "sensitive": "s"}
+    return wb.check(table, principles=principle, reference=reference, **(roles | how))
+
+
+def released(groups: Any, suppressed: Any) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return a table of these groups, and the original with the suppressed values in it."""
+    rows = [(f"{q}", value) for q, group in enumerate(groups) for value in group]
+    table = pl.DataFrame(rows, schema=["q", "s"], orient="row")
+    return table, pl.concat([pl.DataFrame({"q": "x", "s": list(suppressed)}), table])
+
+
+@pytest.mark.parametrize(
+    ("groups", "suppressed", "distance", "own", "promised"),
+    [
+        # Shares 1/2 and 1/2 in groups and table, 2/3 and 1/3 in the original.
+        (["ac", "ac"], "aa", "equal", Fraction(0), Fraction(1, 6)),
+        # The last group lacks the a's: 4/7 of the table, 4/11 of the original.
+        (["aac", "aac", "c"], "cccc", "equal", Fraction(4, 7), Fraction(4, 11)),
+        # Running shares 1/2, 1, 1 against 1/3, 2/3, 1: (1/6 + 1/3) / 2.
+        ([[1, 2], [1, 2]], [3, 3], "ordered", Fraction(0), Fraction(1, 4)),
+        # Two values were the whole scale, now there are four: (1/4 + 1/2 + 1/4) / 3.
+        ([[1], [2]], [0, 3], "ordered", Fraction(1, 2), Fraction(1, 3)),
+        # flu and cold are 1/2 apart, and 3/4 from ulcer: 1/3 of each is to be moved.
+        ([["flu"], ["cold"]], ["ulcer"], "hierarchical", Fraction(1, 4), Fraction(5, 12)),
+        # Of the first group, 2/3 would have to be moved to be like the table, now 1/2.
+        ([["flu"], ["ulcer"] * 2], ["flu"], "hierarchical", Fraction(1, 2), Fraction(3, 8)),
+    ],
+)
+def test_closeness_to_the_original(groups, suppressed, distance, own, promised):
+    table, original = released(groups, suppressed)
+    how = {"distance": distance, "hierarchies": {"s": TREE} if distance == "hierarchical" else {}}
+    assert close(table, t=own, **how).satisfied
+    assert close(table, original, t=promised, **how).satisfied
+    # What is promised of the one is not kept by the other.
+    between = (own + promised) / 2
+    assert close(table, t=between, **how).satisfied == (own < promised)
+    assert close(table, original, t=between, **how).satisfied == (own > promised)
+
+
+VALUES = {
+    "equal": st.sampled_from(["a", "b", "c"]),
+    "ordered": st.sampled_from([1, 2, 4, 8]),
+    "hierarchical": st.sampled_from(["flu", "cold", "ulcer", "infection"]),
+}
+
+
+@pytest.mark.parametrize("distance", VALUES)
+@hypothesis.given(st.data())
+def test_closeness_to_the_original_by_definition(distance, data):
+    rows = st.tuples(st.sampled_from("xyz"), st.booleans(), VALUES[distance] | st.none())
+    drawn = data.draw(st.lists(rows, min_size=1, max_size=9))
+    kept = [(q, s) for q, keep, s in drawn if keep] or [drawn[0][::2]]
+    kind = pl.Int64 if distance == "ordered" else pl.String
+    table = pl.DataFrame(kept, schema={"q": pl.String, "s": kind}, orient="row")
+    original = pl.DataFrame({"s": [s for *_, s in drawn]}, schema={"s": kind})
+    parents = ABOVE if distance == "hierarchical" else None
+    context = naive.Context(table=original["s"].to_list(), parents=parents)
+    worst = max(
+        naive.closeness([s for q, s in kept if q == name], context, distance)
+        for name in {q for q, _ in kept}
+    )
+    how = {"distance": distance, "hierarchies": {"s": TREE} if parents else {}}
+    if not any(original["s"].is_not_null()):
+        how["types"] = {"s": "integer" if distance == "ordered" else "text"}
+    assert close(table, original, t=min(worst, 1), **how).satisfied == (worst <= 1)
+    if worst:
+        assert not close(table, original, t=min(worst, 1) * Fraction(999, 1000), **how).satisfied
+
+
+def test_a_table_may_be_its_own_reference():
+    expected = wb.check(PEOPLE, principles=PRINCIPLES, **ROLES).to_dict()
+    found = wb.check(PEOPLE, principles=PRINCIPLES, reference=PEOPLE, **ROLES).to_dict()
+    assert found["principles"] == expected["principles"]
+    added = [note for note in found["notes"] if note not in expected["notes"]]
+    assert added == ["t-closeness compares with the 9 rows of the reference"]
+
+
+def test_the_reference_matters_to_no_other_principle():
+    others = [text for text in PRINCIPLES if "t-closeness" not in text]
+    expected = wb.check(PEOPLE, principles=others, **ROLES).to_dict()
+    strange = pl.DataFrame({"salary": ["much", "1000"]})
+    assert wb.check(PEOPLE, principles=others, reference=strange, **ROLES).to_dict() == expected
+    # Nor if t-closeness is asked for beside them, and reads the same column otherwise.
+    original = PEOPLE.cast(pl.String).vstack(PEOPLE.cast(pl.String)[:1].with_columns(salary="age"))
+    both = wb.check(PEOPLE, principles=PRINCIPLES, reference=original, **ROLES).to_dict()
+    close_now = both["principles"].pop(3)
+    assert both["principles"] == expected["principles"]
+    assert close_now != wb.check(PEOPLE, principles=PRINCIPLES, **ROLES).to_dict()["principles"][3]
+
+
+def test_notes_count_the_missing_values_of_the_table():
+    table = pl.DataFrame({"q": ["a"] * 3, "s": [1, 2, None]})
+    original = pl.concat([table, table, table])
+    assert close(table, original).notes[0].startswith("s is missing in 1 of 3 rows")
+    told = close(table.head(2), original).notes
+    assert told == ["t-closeness compares with the 9 rows of the reference"]
+
+
+@pytest.mark.parametrize("values", [[100, 9, 10, 9, 9], [None, 9, 10, 9, 9], [0.5, 9, 10, 9, None]])
+def test_values_are_found_in_the_reference_whatever_their_type(constructor, values):
+    original = pl.DataFrame({"q": ["a", "a", "a", "b", "b"], "s": values}, strict=False)
+    expected = close(original[1:4], original).to_dict()
+    assert close(original[1:4], constructor(original)).to_dict() == expected
+    assert close(constructor(original[1:4]), original).to_dict() == expected
+    whole = original[1:4].cast({"s": pl.Int32})
+    assert close(whole, constructor(original)).to_dict() == expected
+
+
+def test_other_types_are_found_in_the_reference(constructor):
+    for values in (
+        [dt.date(2000, 2, 28), dt.date(2000, 3, 1), dt.date(1999, 1, 1)],
+        [Decimal("1.10"), Decimal("2.25"), Decimal("1.00")],
+        [True, False, True],
+        ["flu", "cold", "x, y"],
+    ):
+        original = pl.DataFrame({"q": ["a"] * 3, "s": values})
+        expected = close(original[:2], original)
+        assert expected.principles[0].achieved["t"] > 0
+        assert close(original[:2], constructor(original)).to_dict() == expected.to_dict()
+
+
+def test_categories_are_found_in_the_reference():
+    original = pl.DataFrame({"q": ["a"] * 3, "s": ["flu", "cold", "ulcer"]})
+    expected = close(original[1:], original).to_dict()
+    kinds = [pl.String, pl.Categorical, pl.Enum(["ulcer", "cold", "flu"])]
+    for one in kinds:
+        for other in kinds:
+            table, reference = original[1:].cast({"s": one}), original.cast({"s": other})
+            assert close(table, reference).to_dict() == expected
+
+
+def test_a_long_reference_from_a_file(tmp_path):
+    original = pl.DataFrame({"q": ["a", "b"] * 10_000, "s": list(range(10)) * 2_000})
+    original.write_csv(tmp_path / "original.csv")
+    original[:15_000].write_csv(tmp_path / "table.csv")
+    expected = close(original[:15_000], original).to_dict()
+    assert close(tmp_path / "table.csv", tmp_path / "original.csv").to_dict() == expected
+
+
+def test_a_hierarchy_by_a_rule_covers_the_reference():
+    original = pl.DataFrame({"q": ["a"] * 4, "s": ["13", "14", "25", None]})
+    how = {"distance": "hierarchical", "hierarchies": {"s": {"interval": 10}}}
+    # 13 is 1/2 from 14, and 1 from what is another interval's, or missing.
+    found = close(original[:1], original.cast({"s": pl.Int64}), **how).principles[0].achieved["t"]
+    assert found == (1 / 2 + 1 + 1) / 4
+
+
+@pytest.mark.parametrize("listed", [False, True])
+def test_several_columns_have_a_reference(listed):
+    original = pl.DataFrame({"q": ["a"] * 5, "x": [0, 1, 1, None, 0], "y": [1, 0, 1, None, 1]})
+    how: dict[str, Any] = {"sensitive": ["x", "y"], "on": ["x", "y"]}
+    if listed:
+        both = pl.when(pl.col("x").is_not_null()).then(pl.concat_list("x", "y"))
+        original, how = original.select("q", s=both), {}
+    # Of the table all are (0, 1) or (1, 0), of the original 2/5 and 1/5.
+    assert close(original[:2], original, **how).principles[0].achieved["t"] == 2 / 5
+    # No row of the reference has both, though it has each.
+    named = "'s'" if listed else r"'x\+y'"
+    with pytest.raises(wb.TableError, match=f"column {named}, row 3: a value that the reference"):
+        close(original[:3], original.head(2), **how)
+
+
+def test_names_of_the_reference_that_look_like_patterns():
+    table, original = (
+        frame.rename({"q": "^q.*$", "s": "^s$"}) for frame in released(["ac", "ac"], "aa")
+    )
+    roles = {"quasi": "^q.*$", "sensitive": "^s$"}
+    assert close(table, original, **roles).principles[0].achieved["t"] == 1 / 6
+
+
+NUMBERS = pl.DataFrame({"q": ["a"] * 3, "s": [1, 2, 3]})
+
+
+@pytest.mark.parametrize(
+    ("values", "how", "message"),
+    [
+        ([1, 2, 4], {}, "column 's', row 3: a value that the reference does not have"),
+        (["1", "2", "secret"], {}, "column 's', row 3: a value that the reference does not have"),
+        ([1, 2, 2, 4], {"types": {"s": "text"}}, "column 's', row 3: a value that"),
+        (
+            ["1", "2", "3", "secret"],
+            {"types": {"s": "integer"}},
+            "the reference: column 's', row 4: not an integer",
+        ),
+        ([1.0, 2.0, 3.0, float("nan")], {}, "the reference: column 's', row 4: NaN is neither"),
+        (
+            [1, 2, 3, 15],
+            {"hierarchies": {"s": from_parents([("1", "*"), ("2", "*"), ("3", "*")])}},
+            r"the reference: column 's': 1 value is missing .*\(first in row 4\)",
+        ),
+        ([[1], [2], [3]], {}, "column 's' has different types in the table and the reference"),
+    ],
+)
+def test_refused_references(values, how, message):
+    with pytest.raises(wb.WideberthError, match=message) as error:
+        close(NUMBERS, pl.DataFrame({"s": values}, strict=False), **how)
+    assert "secret" not in str(error.value)
+
+
+def test_missing_values_that_the_reference_does_not_have():
+    table = NUMBERS.with_columns(s=pl.Series([1, None, 3]))
+    with pytest.raises(wb.TableError, match="column 's', row 2: a value") as error:
+        close(table, NUMBERS)
+    assert error.value.hint == "the reference must be the table that the release was made from"
+
+
+def test_what_is_wrong_in_the_table_is_not_told_of_the_reference():
+    table = NUMBERS.with_columns(s=pl.Series(["1", "x", "3"]))
+    with pytest.raises(wb.TableError, match=r"^column 's', row 2: not an integer"):
+        close(table, table, types={"s": "integer"})
+
+
+def test_lists_of_another_length_in_the_reference():
+    lists = pl.DataFrame({"q": ["a", "a"], "s": [[1, 2], [3, 4]]})
+    with pytest.raises(wb.TableError, match="different types in the table and the reference"):
+        close(lists, pl.DataFrame({"s": [[1, 2, 0], [3, 4, 0]]}))
+
+
+def test_a_reference_without_the_column():
+    with pytest.raises(wb.TableError, match="the reference has no column 's'"):
+        close(NUMBERS, NUMBERS.drop("s"))
+    with pytest.raises(wb.TableError, match="got list"):
+        close(NUMBERS, [1, 2, 3])
 
 
 # Policies.

@@ -21,6 +21,7 @@ from wideberth.errors import HierarchyError, ParameterError
 from wideberth.hierarchy import (
     Hierarchy,
     dates,
+    flat,
     from_parents,
     from_rows,
     intervals,
@@ -402,6 +403,26 @@ def test_an_added_root_joins_the_one_that_is_written() -> None:
     assert h.to_rows() == [["a", "X", "*"], ["b", "Y", "*"]]
 
 
+@pytest.mark.parametrize(
+    ("text", "completed"),
+    [
+        ("a;X\nb;X\nc;Y\nd;Y", True),
+        ("a;X;*\nb;Y", True),
+        ("red\ngreen\nblue", True),
+        ("a;X;*\nb;Y;*", False),
+        ("a;X;R\nb;R", False),
+        ("a;X", False),
+    ],
+)
+def test_an_added_root_is_remembered(text: str, completed: bool) -> None:
+    h = read_text(text)
+    assert h.completed is completed
+    assert from_rows([line.split(";") for line in text.split("\n")]).completed is completed
+    assert pickle.loads(pickle.dumps(h)).completed is completed  # noqa: S301
+    # What is written has the root, so reading it again adds nothing.
+    assert not from_rows(h.to_rows()).completed
+
+
 def test_a_plain_list_of_values() -> None:
     assert read_text("red\ngreen\nblue").to_rows() == [["red", "*"], ["green", "*"], ["blue", "*"]]
 
@@ -497,6 +518,24 @@ def test_parents_of_several_roots() -> None:
     assert h.to_rows() == [["a", "X", "*"], ["b", "Y", "*"]]
     joined = from_parents([("a", "*"), ("b", "Y")])
     assert joined.to_rows() == [["a", "*"], ["b", "Y", "*"]]
+
+
+@pytest.mark.parametrize(
+    ("text", "completed"),
+    [
+        ("a,X\nb,Y\n", True),
+        ("a,*\nb,Y\n", True),
+        ("a,X\nX,\nb,\n", True),
+        ("a,X\nb,X\n", False),
+        ("a,X\nb,Y\nX,*\nY,*\n", False),
+    ],
+)
+def test_an_added_root_above_parents_is_remembered(
+    tmp_path: Path, text: str, completed: bool
+) -> None:
+    h = read_parents(write(tmp_path / "p.csv", text))
+    assert h.completed is completed
+    assert (h.labels[0] == "*") is (completed or "X,*" in text)
 
 
 def test_an_empty_parent_makes_a_root() -> None:
@@ -614,6 +653,7 @@ def test_no_values_leave_the_top() -> None:
     assert intervals([], 5).labels == ("*",)
     assert masks([None], 5).labels == ("*",)
     assert dates([None]).labels == ("*",)
+    assert flat([None]).labels == ("*",)
 
 
 @pytest.mark.parametrize(
@@ -787,8 +827,38 @@ def test_dates_nest(days: list[object]) -> None:
 def test_row_order_does_not_matter(values: list[str]) -> None:
     assert same(dates(values), dates(sorted(values)))
     assert same(masks(values, 3), masks(sorted(values), 3))
+    assert same(flat(values), flat(sorted(values)))
     years = [value[:4] for value in values]
     assert same(intervals(years, 10), intervals(sorted(years), 10))
+
+
+# ---- nothing in between
+
+
+def test_flat() -> None:
+    h = flat(["m", "f", None, 7, "m"])
+    assert h.to_rows() == [["7", "*"], ["f", "*"], ["m", "*"]]
+    assert (h.levels, h.balanced, h.completed) == (2, True, False)
+
+
+def test_flat_over_a_value_that_looks_like_the_top(tmp_path: Path) -> None:
+    h = flat(["f", "*"])
+    assert h.labels == ("*", "*", "f")
+    assert h.generalize("*", 0) == h.generalize("*", 1) == h.generalize("f", 1) == "*"
+    assert h.distance("*", "f") == 1
+    assert same(read_hierarchy(write(tmp_path / "h.csv", as_csv(h.to_rows()))), h)
+    assert flat(["*"]).to_rows() == [["*", "*"]]
+
+
+@given(st.lists(st.none() | st.text("01*", max_size=2), max_size=8))
+def test_flat_holds_its_values(values: list[str | None]) -> None:
+    h = flat(values)
+    known = {value for value in values if value is not None}
+    assert set(h.leaves) == (known or {"*"})
+    assert h.levels == (2 if known else 1)
+    for value in known:
+        assert h.labels[h.node(value)] == value
+        assert h.climb(np.array([h.node(value)]), 1).tolist() == [0]
 
 
 # ---- what a policy says
@@ -815,13 +885,14 @@ def test_specs(tmp_path: Path) -> None:
     days = ["2024-03-05"]
     assert same(parse_spec({"date": ["year"]}, days, tmp_path), dates(days, ["year"]))
     assert same(parse_spec({"date": "month"}, days, tmp_path), dates(days, "month"))
+    assert same(parse_spec({"flat": True}, numbers, tmp_path), flat(numbers))
 
 
 @pytest.mark.parametrize(
     ("spec", "message", "hint"),
     [
         (5, "a hierarchy is neither a path nor a table of keys", "file, parents, interval, mask"),
-        ({}, "no key of a hierarchy is known: none", "file, parents, interval, mask, date"),
+        ({}, "no key of a hierarchy is known: none", "parents, interval, mask, date, flat"),
         ({"masks": 5}, "no key of a hierarchy is known: 'masks'", "mask, date"),
         ({"mask": 5, "date": "year"}, "a hierarchy is both mask and date", "one of the keys"),
         ({"mask": 5, "origin": 1}, "hierarchy key 'origin' does not exist", "mask takes char"),
@@ -834,6 +905,10 @@ def test_specs(tmp_path: Path) -> None:
         ({"interval": [5, [6]]}, "hierarchy key 'interval' is not a number or a list", ""),
         ({"interval": 5, "origin": []}, "hierarchy key 'origin' is not a number", ""),
         ({"date": 5}, "hierarchy key 'date' is not a text or a list of texts", ""),
+        ({"flat": False}, "hierarchy key 'flat' is not true", ""),
+        ({"flat": 1}, "hierarchy key 'flat' is not true", ""),
+        ({"flat": True, "x": 1}, "hierarchy key 'x' does not exist", "flat takes no other key"),
+        ({"flat": True, "mask": 5}, "a hierarchy is both mask and flat", "one of the keys"),
         ({"file": 5}, "hierarchy key 'file' is not a text", ""),
         ({"file": "a", "header": 1}, "hierarchy key 'header' is not true or false", ""),
     ],

@@ -31,6 +31,7 @@ def check(
     principles: str | Principle | Sequence[str | Principle] | None = None,
     group: str | None = None,
     population: object = None,
+    reference: object = None,
     hierarchies: Mapping[str, Any] | None = None,
     types: Mapping[str, str] | None = None,
     policy: Policy | str | Path | None = None,
@@ -54,6 +55,9 @@ def check(
         A column with group ids, which then make the groups instead of the quasi-identifiers.
     population : dataframe or path, optional
         For δ-presence: a table of the population with the same quasi-identifiers.
+    reference : dataframe or path, optional
+        For t-closeness of a release from which rows were suppressed: the table it was made from,
+        with whose distribution the groups are then compared. By default that is the table itself.
     hierarchies : mapping, optional
         Semantic trees by sensitive attribute: a `Hierarchy`, a file, or a rule as in a policy.
     types : mapping, optional
@@ -99,6 +103,8 @@ def check(
         _check_policy(frame, policy, group)
     if isinstance(population, str | Path):
         population = tables.read(population, options)
+    if isinstance(reference, str | Path):
+        reference = tables.read(reference, options)
     asked = principles_of(principles)
     wanted = asked or (list(policy.principles) if policy else [])
     try:
@@ -113,6 +119,7 @@ def check(
             group=group,
             hierarchies=hierarchies,
             types=types,
+            reference=None if reference is None else tables.adopt(reference)[0],
         )
         verdicts = [_judge(subject, principle, population) for principle in wanted]
     except ParameterError as error:
@@ -206,18 +213,26 @@ def _judge(subject: Subject, principle: Principle, population: object) -> _Verdi
         reason=lambda group: rule.reason(groups[group : group + 1], 0),
         values=values,
         places=places,
-        notes=_notes(principle, domain, groups),
+        notes=_notes(principle, domain, groups, subject.reference_for(principle)),
     )
 
 
-def _notes(principle: Principle, domain: Domain, groups: Groups) -> list[str]:
+def _notes(
+    principle: Principle, domain: Domain, groups: Groups, reference: pl.DataFrame | None
+) -> list[str]:
     """What a reader of the verdict should know, but would not ask."""
     notes = []
     if domain.missing is not None:
-        lacking, total = int(domain.histogram[domain.missing]), int(domain.histogram.sum())
+        # Counted in the groups, for the domain may be the reference's.
+        lacking = int(groups.counts[groups.codes == domain.missing].sum())
+        if lacking:
+            notes.append(
+                f"{domain.name} is missing in {lacking:,} of {int(groups.sizes.sum()):,} rows: "
+                "missing counts as a value of its own, far from every other"
+            )
+    if reference is not None:
         notes.append(
-            f"{domain.name} is missing in {lacking:,} of {total:,} rows: "
-            "missing counts as a value of its own, far from every other"
+            f"{principle.name} compares with the {reference.height:,} rows of the reference"
         )
     for key, parameter in principle.parameters().items():
         if parameter.kind == "values":

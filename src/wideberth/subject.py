@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from difflib import get_close_matches
 from functools import cached_property
@@ -13,12 +14,12 @@ import numpy as np
 import polars as pl
 
 from wideberth import tables
-from wideberth.encode import Column, encode, encode_as, join
-from wideberth.errors import ParameterError, TableError
+from wideberth.encode import Column, Domain, encode, encode_as, join
+from wideberth.errors import HierarchyError, ParameterError, TableError
 from wideberth.exact import Ints
 from wideberth.groups import Groups, Partition
 from wideberth.hierarchy import Hierarchy, parse_spec
-from wideberth.principles import Principle
+from wideberth.principles import Principle, TCloseness
 from wideberth.schema import infer_type
 
 _NUMERIC = ("integer", "float", "decimal", "date")
@@ -39,6 +40,8 @@ class Subject:
         Semantic trees by sensitive attribute, or files or rules for them.
     types : mapping
         Types of sensitive attributes, where they are not to be inferred.
+    reference : polars.DataFrame, optional
+        The table whose distribution groups are compared with; by default it is `frame` itself.
     """
 
     def __init__(
@@ -50,6 +53,7 @@ class Subject:
         group: str | None,
         hierarchies: Mapping[str, Any],
         types: Mapping[str, str],
+        reference: pl.DataFrame | None = None,
     ) -> None:
         self.frame = frame
         self.quasi = list(quasi)
@@ -57,6 +61,7 @@ class Subject:
         self.group = group
         self.hierarchies = hierarchies
         self.types = types
+        self.reference = reference
         if not quasi and group is None:
             raise ParameterError(
                 "no quasi-identifiers are given", hint="--qi age,zip,sex, or --group COLUMN"
@@ -71,8 +76,8 @@ class Subject:
         for column, rule in hierarchies.items():
             if column not in sensitive and not isinstance(rule, Hierarchy):
                 parse_spec(_rule(rule), [], Path())  # not needed here, but it must be sound
-        self._kinds: dict[str, str] = {}
-        self._columns: dict[tuple[tuple[str, str], ...], Column] = {}
+        self._kinds: dict[tuple[str, bool], str] = {}
+        self._columns: dict[tuple[tuple[tuple[str, str], ...], bool], Column] = {}
         self._groups: dict[Column | None, Groups] = {}
 
     @cached_property
@@ -109,12 +114,23 @@ class Subject:
         return tuple(self.sensitive)
 
     def column(self, on: tuple[str, ...], principle: Principle) -> Column:
-        """Return a sensitive attribute encoded; several columns are taken together."""
+        """Return a sensitive attribute encoded; several columns are taken together.
+
+        Its domain is that of the reference where the principle compares with one.
+        """
+        referred = self.reference_for(principle) is not None
         read_as = tuple((name, self._kind(name, principle)) for name in on)
-        if read_as not in self._columns:
+        if (read_as, referred) not in self._columns:
             parts = [self._single(name, kind, principle) for name, kind in read_as]
-            self._columns[read_as] = parts[0] if len(parts) == 1 else join("+".join(on), parts)
-        return self._columns[read_as]
+            column = parts[0] if len(parts) == 1 else join("+".join(on), parts)
+            if referred:
+                column = _counted_below(column, self.frame.height)
+            self._columns[read_as, referred] = column
+        return self._columns[read_as, referred]
+
+    def reference_for(self, principle: Principle) -> pl.DataFrame | None:
+        """Return the reference if the principle compares groups with it."""
+        return self.reference if compares(principle) else None
 
     def groups(self, column: Column | None) -> Groups:
         """Return the histograms of a sensitive attribute; of none, the sizes alone."""
@@ -126,19 +142,41 @@ class Subject:
 
     def _kind(self, name: str, principle: Principle) -> str:
         """Return the type a principle reads a column as: its own, unless it must be numbers."""
-        if name not in self._kinds:
-            series = self.frame[name]
+        key = (name, self.reference_for(principle) is not None)
+        if key not in self._kinds:
+            series = self._series(name, principle)
             nothing = series.null_count() == len(series)  # then no type is wrong
-            self._kinds[name] = self.types.get(name) or ("float" if nothing else infer_type(series))
-        kind = self._kinds[name]
+            self._kinds[key] = self.types.get(name) or ("float" if nothing else infer_type(series))
+        kind = self._kinds[key]
         if principle.needs == "numbers":
             given = name in self.types or kind in _NUMERIC
             return kind if given else "float"  # converting says in which row there is no number
         # A tree's labels are the values as written.
         return "text" if name in self.hierarchies and name not in self.types else kind
 
+    def _series(self, name: str, principle: Principle) -> pl.Series:
+        """Return a column; the reference's follows below where the principle compares with it."""
+        reference = self.reference_for(principle)
+        if reference is None:
+            return self.frame[name]
+        require_column(reference, name, "the reference")
+        return _stacked(self.frame[name], reference[name], "the reference").alias(name)
+
     def _single(self, name: str, kind: str, principle: Principle) -> Column:
-        series = self.frame[name]
+        series, rows = self._series(name, principle), self.frame.height
+        try:
+            return self._encoded(series, kind, principle)
+        except (TableError, HierarchyError):
+            if len(series) == rows:
+                raise
+        # Its row number may count on from the table into the reference, so each is asked alone.
+        self._encoded(series.head(rows), kind, principle)
+        with _told_of("the reference"):
+            self._encoded(series.slice(rows), kind, principle)
+        raise _different(name, "the reference")
+
+    def _encoded(self, series: pl.Series, kind: str, principle: Principle) -> Column:
+        name = series.name
         try:
             column = encode(series) if kind == "vector" else encode_as(series, kind)
         except TableError as error:
@@ -191,7 +229,10 @@ class Subject:
         people, _ = tables.adopt(population)
         for column in self.keys:
             require_column(people, column, "the population")
-        both = {column: _stacked(self.frame[column], people[column]) for column in self.keys}
+        both = {
+            column: _stacked(self.frame[column], people[column], "the population")
+            for column in self.keys
+        }
         rows = self.frame.height
         partition = Partition.by_equality(map(encode, both.values()), rows + people.height)
         groups = replace(
@@ -210,22 +251,71 @@ def _rule(given: object) -> Any:
     return str(given) if isinstance(given, Path) else given
 
 
-def _stacked(above: pl.Series, below: pl.Series) -> pl.Series:
+def compares(principle: Principle) -> bool:
+    """Tell whether a principle compares each group with the whole table's distribution."""
+    return isinstance(principle, TCloseness)
+
+
+def _counted_below(column: Column, rows: int) -> Column:
+    """Keep the codes of so many rows, and count values in those below: in the reference."""
+    domain = column.domain
+    counts = np.bincount(column.codes[rows:], minlength=domain.size)
+    strange = counts[column.codes[:rows]] == 0
+    if bool(strange.any()):
+        raise TableError(
+            f"column '{domain.name}', row {int(strange.argmax()) + 1}: "
+            "a value that the reference does not have",
+            hint="the reference must be the table that the release was made from",
+        )
+    return Column(column.codes[:rows], _with_counts(domain, counts))
+
+
+def _with_counts(domain: Domain, counts: Ints) -> Domain:
+    """Give a domain other counts, and its components those that follow."""
+    components = domain.components
+    if domain.parts is not None:
+        components = tuple(
+            _with_counts(part, np.bincount(codes, weights=counts, minlength=part.size).astype(int))
+            for part, codes in zip(components, domain.parts.T, strict=True)
+        )
+    return replace(domain, histogram=counts, components=components)
+
+
+def _stacked(above: pl.Series, below: pl.Series, where: str) -> pl.Series:
     """Put two columns into one; of different types, as text, where 25.0 is written 25."""
     if above.dtype != below.dtype:
-        above, below = _written(above), _written(below)
+        if any(s.dtype.is_nested() or s.dtype in (pl.Duration, pl.Binary) for s in (above, below)):
+            raise _different(above.name, where)
+        above = _written(above)
+        with _told_of(where):
+            below = _written(below)
     return pl.concat([above.alias(""), below.alias("")])
 
 
 def _written(series: pl.Series) -> pl.Series:
-    if series.dtype.is_nested() or series.dtype in (pl.Duration, pl.Binary):
-        raise TableError(
-            f"column '{series.name}' has different types in the table and the population",
-            hint="give it the same type in both",
-        )
-    if series.dtype.is_float() and bool((series == series.round()).all()):
-        series = series.cast(pl.Int64, strict=False)
+    if series.dtype.is_float():
+        if not bool(series.is_finite().all()):
+            encode(series)  # says in which row there is no number
+        whole = series.cast(pl.Int64, strict=False)
+        if whole.null_count() == series.null_count() and bool((whole == series).all()):
+            series = whole
     return series.cast(pl.String)
+
+
+@contextmanager
+def _told_of(where: str) -> Iterator[None]:
+    """Say of an error in which table it is."""
+    try:
+        yield
+    except (TableError, HierarchyError) as error:
+        raise type(error)(f"{where}: {error.what}", hint=error.hint) from None
+
+
+def _different(column: str, where: str) -> TableError:
+    return TableError(
+        f"column '{column}' has different types in the table and {where}",
+        hint="give it the same type in both",
+    )
 
 
 def _encode_quasi(series: pl.Series) -> Column:

@@ -88,6 +88,43 @@ def test_options_for_csv_hold_for_the_population_too(run, write):
     assert outcome.code == 0
 
 
+def test_reference(run, write):
+    write("original.csv", Path("people.csv").read_text() + "*,*,flu,0\n" * 6)
+    line = (*CHECK, "--sensitive", "disease", "--principle")
+    # The groups have 2/3 and 1/3 flu, the table 1/2, the original 9/12.
+    assert run(*line, "t-closeness:t=0.2").code == 0
+    outcome = run(*line, "t-closeness:t=0.2", "--reference", "original.csv")
+    assert outcome.code == 3
+    assert "note: t-closeness compares with the 12 rows of the reference" in outcome.out
+    assert run(*line, "t-closeness:t=0.42", "--reference", "original.csv").code == 0
+
+
+def test_a_reference_beside_a_policy_that_says_how_to_read(run, write):
+    write("people.csv", "age;salary\n1;5\n1;-\n2;5\n2;-\n")
+    write("original.csv", "age;salary;name\n1;5;a\n2;-;b\n")
+    write(
+        "policy.toml",
+        '[table]\nmissing = ["-"]\n[roles]\nquasi = ["age"]\nsensitive = ["salary"]\n'
+        '[[principle]]\nname = "t-closeness"\nt = 0\n',
+    )
+    outcome = run("check", "people.csv", "-p", "policy.toml", "--reference", "original.csv")
+    assert (outcome.code, outcome.err) == (0, "")
+
+
+def test_a_reference_that_nothing_asks_for(run):
+    outcome = run(*CHECK, "--principle", "k-anonymity:k=3", "--reference", "people.csv")
+    assert outcome.code == 0
+    assert outcome.err == "note: no principle asks for the --reference\n"
+
+
+def test_a_reference_of_another_table(run, write, secret):
+    write("people.csv", Path("people.csv").read_text() + f"<30,130**,{secret},1000\n")
+    write("other.csv", "disease\nflu\ncancer\nulcer\n")
+    line = (*CHECK, "--sensitive", "disease", "--principle", "t-closeness:t=1", "--reference")
+    run(*line, "other.csv").refuses(1, "column 'disease', row 7", "the release was made from")
+    run(*line, "policy.csv").refuses(1, "policy.csv")
+
+
 def test_options_for_csv_complete_those_of_the_policy(run, write):
     write("people.csv", "age|salary\ncafé|x\ncafé|2\n".encode("latin-1"))
     write(
@@ -239,8 +276,9 @@ def test_hierarchy_validate(run, write):
         ("salary", ["--interval", "500", "--origin", "20"], "1020;1020-1519;*"),
         ("zip", ["--mask", "2"], "1485*;1485*;148**;*"),
         ("born", ["--date", "month,year"], "1999-12-31;1999-12;1999;*"),
+        ("disease", ["--flat"], "flu;*"),
     ],
-    ids=["interval", "origin", "mask", "date"],
+    ids=["interval", "origin", "mask", "date", "flat"],
 )
 def test_hierarchy_build(run, write, column, way, row):
     table = pl.read_csv("people.csv").with_columns(born=pl.lit("1999-12-31"))

@@ -45,6 +45,11 @@ NOT_SATISFIED = 3
 @click.option("--group", metavar="COLUMN", help="Column of group ids, which then make the groups.")
 @click.option("--population", metavar="FILE", help="Table of the population, for delta-presence.")
 @click.option(
+    "--reference",
+    metavar="FILE",
+    help="Table that TABLE was made from, if rows were suppressed: t-closeness compares with it.",
+)
+@click.option(
     "--hierarchy",
     "hierarchies",
     multiple=True,
@@ -71,6 +76,7 @@ def check(
     principles: tuple[str, ...],
     group: str | None,
     population: str | None,
+    reference: str | None,
     hierarchies: tuple[str, ...],
     types: tuple[str, ...],
     worst: int,
@@ -90,6 +96,7 @@ def check(
         --principle k-anonymity:k=5 --principle epsilon-m:epsilon=4500,m=5
     wideberth check release.parquet --group group --sensitive salary \\
         --principle "epsilon-m:epsilon=10%,m=4" --format json
+    wideberth check release.csv -p policy.toml --reference people.csv
 
     Exit code 0 if all principles are satisfied, 3 if not.
     """
@@ -108,10 +115,11 @@ def check(
         options = read_options(delimiter, encoding, missing, plan.options if plan else None)
         if plan is not None:
             plan = replace(plan, options=options)  # for the policy's own population
-        for note in overridden(plan, qi, sensitive, wanted, group, population):
+        for note in overridden(plan, qi, sensitive, wanted, group, population, reference):
             click.echo(f"note: {note}", err=True)
         frame = tables.read(table, options)
         people = None if population is None else tables.read(population, options)
+        original = None if reference is None else tables.read(reference, options)
         result = run(
             frame,
             quasi=listed(qi),
@@ -119,6 +127,7 @@ def check(
             principles=wanted,
             group=group,
             population=people,
+            reference=original,
             hierarchies=trees,
             types=kinds,
             policy=plan,
@@ -140,8 +149,11 @@ def overridden(
     wanted: list[Principle],
     group: str | None = None,
     population: str | None = None,
+    reference: str | None = None,
 ) -> list[str]:
     """Say which of the given options silence something else."""
+    from wideberth.subject import compares
+
     notes = []
     if plan is not None:
         for option, given, listed_there in (
@@ -156,6 +168,8 @@ def overridden(
     asked = wanted or (list(plan.principles) if plan else [])
     if population is not None and all(p.needs != "population" for p in asked):
         notes.append("no principle asks for the --population")
+    if reference is not None and not any(map(compares, asked)):
+        notes.append("no principle asks for the --reference")
     return notes
 
 

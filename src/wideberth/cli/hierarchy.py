@@ -119,6 +119,7 @@ def validate(
 @click.option("--origin", metavar="N", help="Where an interval begins.  [default: 0]")
 @click.option("--mask", type=click.IntRange(1), metavar="N", help="Mask 1 to N last characters.")
 @click.option("--date", metavar="L,…", help="Some of day, month, quarter, year, decade.")
+@click.option("--flat", is_flag=True, help="Nothing between a value and * above all of them.")
 @click.option("-o", "--output", metavar="FILE", help="Where to write it.  [default: print it]")
 @click.option("--force", is_flag=True, help="Overwrite an existing file.")
 @table_options
@@ -130,6 +131,7 @@ def build(
     origin: str | None,
     mask: int | None,
     date: str | None,
+    flat: bool,
     output: str | None,
     force: bool,
     delimiter: str | None,
@@ -143,12 +145,13 @@ def build(
     wideberth hierarchy build --table people.csv --column age --interval 5,10,20 -o age.csv
     wideberth hierarchy build --table people.csv --column zip --mask 5 -o zip.csv
     wideberth hierarchy build --table people.csv --column born --date month,year -o born.csv
+    wideberth hierarchy build --table people.csv --column sex --flat -o sex.csv
     """
     from wideberth import hierarchy as library
     from wideberth import tables
 
-    if sum(way is not None for way in (interval, mask, date)) != 1:
-        raise click.UsageError("give exactly one of --interval, --mask and --date")
+    if sum(way is not None for way in (interval, mask, date)) + flat != 1:
+        raise click.UsageError("give exactly one of --interval, --mask, --date and --flat")
     if origin is not None and interval is None:
         raise click.UsageError("--origin goes with --interval")
     if output is not None:
@@ -158,8 +161,10 @@ def build(
         tree = library.intervals(values, interval.split(","), origin or 0)
     elif mask is not None:
         tree = library.masks(values, mask)
+    elif date is not None:
+        tree = library.dates(values, date.split(","))
     else:
-        tree = library.dates(values, (date or "").split(","))
+        tree = library.flat(values)
     text = io.StringIO()
     csv.writer(text, delimiter=";", lineterminator="\n").writerows(tree.to_rows())
     if output is not None:

@@ -4,7 +4,7 @@
 themselves, `spec` understands what a policy says about it, and `view` shows it to people.
 """
 
-from wideberth.hierarchy.derive import dates, intervals, masks
+from wideberth.hierarchy.derive import dates, flat, intervals, masks
 from wideberth.hierarchy.files import from_parents, from_rows, read_hierarchy, read_parents
 from wideberth.hierarchy.spec import parse_spec
 from wideberth.hierarchy.tree import Hierarchy, IntArray
@@ -15,6 +15,7 @@ __all__ = [
     "IntArray",
     "Summary",
     "dates",
+    "flat",
     "from_parents",
     "from_rows",
     "intervals",

@@ -1,4 +1,4 @@
-"""Hierarchies that follow from the values themselves: intervals, masks and dates.
+"""Hierarchies that follow from the values themselves: intervals, masks, dates and flat ones.
 
 Each function takes a column or its distinct values, leaves out what is missing (None), and sorts
 what remains, so that the order of rows does not matter. Messages give row numbers, not values.
@@ -187,6 +187,26 @@ def dates(
     parsed = _parse(values, _moment, "not in ISO date form", rows)
     ordered = sorted(parsed, key=lambda text: (parsed[text].replace(tzinfo=None), text))
     return _topped([text, *(_GRAINS[g](parsed[text]) for g in grains)] for text in ordered)
+
+
+def flat(values: Iterable[object]) -> Hierarchy:
+    """Put `*` above every value, with nothing in between: two levels.
+
+    Parameters
+    ----------
+    values : iterable
+        The values; a leaf's label is the value's text.
+
+    Returns
+    -------
+    Hierarchy
+
+    Examples
+    --------
+    >>> flat(["m", None, "f", "m"]).to_rows()
+    [['f', '*'], ['m', '*']]
+    """
+    return _topped([text] for text in sorted({str(value) for value in values if value is not None}))
 
 
 def _topped(paths: Iterable[list[str]]) -> Hierarchy:

@@ -183,7 +183,8 @@ def _from_rows(rows: _Rows) -> Hierarchy:
     cells = rows.cells
     if not cells or not all(cells):
         raise rows.error("a row is empty" if cells else "there are no rows", hint=_ROW_HINT)
-    if len({row[-1] for row in cells}) > 1:
+    completed = len({row[-1] for row in cells}) > 1
+    if completed:
         cells = [row if row[-1] == TOP else [*row, TOP] for row in cells]
 
     labels, parent = [cells[0][-1]], [-1]
@@ -210,7 +211,7 @@ def _from_rows(rows: _Rows) -> Hierarchy:
             node = child
             first[level][label] = (i, node)
 
-    hierarchy = Hierarchy.build(labels, parent)
+    hierarchy = Hierarchy.build(labels, parent, completed=completed)
     # Rows that turned out to name inner nodes are values too, so their labels must find them.
     if lost := hierarchy.uncovered([row[0] for row in cells]):
         raise rows.error(
@@ -276,7 +277,8 @@ def _from_parents(rows: _Rows) -> Hierarchy:
             )
         ids.setdefault(TOP, len(ids))
         up.update((root, TOP) for root in roots if root != TOP)
-    return Hierarchy.build(list(ids), [ids[up[x]] if up.get(x) else -1 for x in ids])
+    parents = [ids[up[x]] if up.get(x) else -1 for x in ids]
+    return Hierarchy.build(list(ids), parents, completed=len(roots) > 1)
 
 
 def _cycle(up: dict[str, str]) -> list[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from wideberth.errors import HierarchyError
-from wideberth.hierarchy.derive import dates, intervals, masks
+from wideberth.hierarchy.derive import dates, flat, intervals, masks
 from wideberth.hierarchy.files import read_hierarchy, read_parents
 from wideberth.hierarchy.tree import Hierarchy
 
@@ -28,8 +28,8 @@ def parse_spec(
     spec : str or mapping
         A path to a file with one row a leaf, or one of `{ file = "x.csv" }`,
         `{ parents = "x.csv" }` (both also with `header` and `delimiter`),
-        `{ interval = [5, 10], origin = 0 }`, `{ mask = 5, char = "*" }` and
-        `{ date = ["month", "year"] }`.
+        `{ interval = [5, 10], origin = 0 }`, `{ mask = 5, char = "*" }`,
+        `{ date = ["month", "year"] }` and `{ flat = true }`.
     values : iterable
         The column or its distinct values; used unless the hierarchy is read from a file.
     base_dir : Path
@@ -67,8 +67,10 @@ def parse_spec(
             return intervals(values, spec[kind], **options, rows=rows)
         case "mask":
             return masks(values, spec[kind], **options)
-        case _:
+        case "date":
             return dates(values, spec[kind], rows=rows)
+        case _:
+            return flat(values)
 
 
 def _is(*types: type) -> Check:
@@ -94,6 +96,7 @@ _KEYS: dict[str, dict[str, tuple[str, Check]]] = {
     },
     "mask": {"mask": ("a whole number", _is(int)), "char": _TEXT},
     "date": {"date": ("a text or a list of texts", _is_one_or_list(str))},
+    "flat": {"flat": ("true", lambda value: value is True)},
 }
 _KINDS_HINT = f"give a path, or a table with one of the keys {', '.join(_KEYS)}"
 

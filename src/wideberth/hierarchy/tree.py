@@ -35,6 +35,8 @@ class Hierarchy:
         The label of each node, in preorder. No two leaves share one; other nodes may.
     parent : array of int32
         The parent of each node; -1 for the root, which is node 0.
+    completed : bool, default False
+        Whether the root was put above several tops, because the file had none in common.
 
     Attributes
     ----------
@@ -58,6 +60,7 @@ class Hierarchy:
 
     labels: tuple[str, ...]
     parent: IntArray
+    completed: bool = field(default=False, kw_only=True)
     depth: IntArray = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -76,7 +79,9 @@ class Hierarchy:
             raise HierarchyError(f"{count} leaves share the label {label!r}")
 
     @classmethod
-    def build(cls, labels: Sequence[str], parent: Sequence[int]) -> Hierarchy:
+    def build(
+        cls, labels: Sequence[str], parent: Sequence[int], *, completed: bool = False
+    ) -> Hierarchy:
         """Make a hierarchy from nodes in any order; siblings keep theirs.
 
         Parameters
@@ -85,6 +90,8 @@ class Hierarchy:
             The label of each node.
         parent : sequence of int
             The parent of each node; -1 for the one root.
+        completed : bool, default False
+            Whether the root was put above several tops.
 
         Returns
         -------
@@ -113,7 +120,7 @@ class Hierarchy:
         rank[order] = np.arange(len(order), dtype=np.int32)
         above = rank[np.asarray(parent)[order]]
         above[0] = -1
-        return cls(tuple(labels[node] for node in order), above)
+        return cls(tuple(labels[node] for node in order), above, completed=completed)
 
     def __len__(self) -> int:
         """Count the nodes."""

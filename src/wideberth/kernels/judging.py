@@ -19,7 +19,7 @@ from wideberth.kernels import kinds
 from wideberth.kernels.sorting import INNER, POINTED, sort
 
 #: Columns of Judge.tests.
-KIND, ATTRIBUTE, WIDTH, OFFSET, NUMBERS, COLUMNS = 0, 1, 2, 3, 4, 14
+KIND, ATTRIBUTE, WIDTH, OFFSET, NUMBERS, COLUMNS = 0, 1, 2, 3, 4, 15
 #: Lines of a desk.
 CODE, VALUE, COUNT, TALLY = 0, 1, 2, 3
 
@@ -152,7 +152,7 @@ def _share(p, q, total):
     return p * (total // q) + p * (total % q) // q
 
 
-@njit(**INNER)
+@njit(**INNER, inline="always")
 def _passes(test, tables, n, entries, value, count, tally):
     """Put one histogram to one test. The numbers' meanings stand in `kinds`."""
     kind = test[KIND]
@@ -183,13 +183,26 @@ def _passes(test, tables, n, entries, value, count, tally):
                 moved += more
         return moved <= _share(p, q, n * third)
     if kind == kinds.ORDERED:  # over the ranks, the differences of the running histograms
-        own = e = 0
-        for v in range(fourth):
-            if e < entries and value[e] == v:
-                own += count[e]
-                e += 1
-            moved += abs(own * third - n * tables[at + v])
-        return moved <= _share(p, q, n * third * (fourth if fourth > 1 else 1))
+        allowed = _share(p, q, n * third * (fourth if fourth > 1 else 1))
+        area = at + fourth + 1
+        low = mass = np.int64(0)
+        for e in range(entries + 1):  # between two of the group's values its own does not change
+            high = value[e] if e < entries else fourth
+            turn, end = low, high
+            while turn < end:  # where the table's overtakes it
+                middle = (turn + end) // 2
+                if n * tables[at + middle] < mass:
+                    turn = middle + 1
+                else:
+                    end = middle
+            moved += mass * (2 * turn - low - high)
+            moved += n * (tables[area + high] + tables[area + low] - 2 * tables[area + turn])
+            if moved > allowed:
+                return False
+            low = high
+            if e < entries:
+                mass += count[e] * third
+        return True
     if kind == kinds.TREE:  # over the edges, what crosses them
         node_of = at + numbers[8] + 1
         under = node_of + numbers[9]

@@ -17,9 +17,9 @@ DISTINCT = 2  # (l,)
 ENTROPY = 3  # (p, q)
 RECURSIVE = 4  # (p, q, l, p2, q2, required); table: allowed or not, required codes
 EQUAL = 5  # (p, q, rows); table: the whole table's histogram
-ORDERED = 6  # (p, q, rows, steps); table: the whole table's running histogram
-TREE = 7  # (p, q, rows, scale, nodes, edge, missing, lacking, width, length); table: first,
-#           node_of, under
+ORDERED = 6  # (p, q, rows, steps); table: the whole table's running histogram, its running sum
+TREE = 7  # (p, q, rows, scale, nodes, edge, missing, lacking, width, length, sides); table: first,
+#           node_of, under. What is lacking is missed on so many sides: twice if values are level
 RANGE = 8  # (k, least, missing); table: values in units
 VARIANCE = 9  # (p, q, missing); table: offsets in units
 

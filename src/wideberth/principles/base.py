@@ -210,6 +210,8 @@ class Rule(ABC):
     """
 
     monotone: bool = True
+    #: Whether a group that satisfies still does with any other rows added.
+    upward: bool = False
     #: No smaller group can satisfy the principle.
     least: int = 1
     #: The rule as compiled code reads it; None where there is no such form, only a slower way.

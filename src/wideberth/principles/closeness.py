@@ -144,7 +144,7 @@ class _Ordered(_Closeness):
         below = whole(self.below, self.bound)
         self.area = np.concatenate((np.zeros(1, below.dtype), np.cumsum(below)))
         if domain.missing is None:
-            self.kernel = self._kernel(kinds.ORDERED, (self.steps,), self.below)
+            self.kernel = self._kernel(kinds.ORDERED, (self.steps,), np.append(self.below, self.area))
 
     def moved(self, groups: Groups) -> Whole:
         if self.domain.missing is None:
@@ -249,6 +249,7 @@ class _Hierarchical(_Closeness):
                 lacking,
                 domain.size,
                 len(self.node_of),
+                2 if missing < 0 and len(np.unique(tree.depth[nodes])) == 1 else 1,
             ),
             np.concatenate((self.first, self.node_of, self.under)),
         )

@@ -48,6 +48,8 @@ class DistinctLDiversity(Principle):
 
 
 class _Distinct(Rule):
+    upward = True
+
     def __init__(self, wanted: int) -> None:
         self.wanted = self.least = wanted
         self.kernel = Kernel(kinds.DISTINCT, (wanted,))

@@ -285,6 +285,8 @@ class KEAnonymity(Principle):
 
 
 class _Range(Rule):
+    upward = True
+
     def __init__(self, principle: KEAnonymity, domain: Domain) -> None:
         self.numbers = numbers_of(domain, principle.name)
         self.missing = domain.missing

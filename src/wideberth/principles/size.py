@@ -44,6 +44,8 @@ class KAnonymity(Principle):
 
 
 class _AtLeast(Rule):
+    upward = True
+
     def __init__(self, k: int) -> None:
         self.k = self.least = k
         self.kernel = Kernel(kinds.SIZE, (k,))

@@ -1,0 +1,178 @@
+"""What a search knows of all nodes: scores that they cannot be better than.
+
+A node that is ruled out has an infinite bound. Two things are learned from a check. The rows that
+are lost here are lost in every finer node, where they cost no less; if they are too many, the finer
+nodes are ruled out. And where sizes of groups count, coarser nodes can only have larger ones.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+
+from wideberth.algorithms.lattice.ground import Engine, Ground, Verdict
+from wideberth.algorithms.lattice.measures import (
+    ByAttribute,
+    BySize,
+    Custom,
+    Facts,
+    Measure,
+    NCP,
+    Prices,
+    levels_of,
+)
+from wideberth.algorithms.lattice.shape import Node, outer_sum
+from wideberth.exact import Floats
+from wideberth.kernels import tagging
+
+
+class Bounds(ABC):
+    """Lower bounds of a measure, for all nodes of a lattice."""
+
+    def __init__(self, ground: Ground, measure: Measure) -> None:
+        self.ground = ground
+        self.shape = ground.shape
+        self.measure = measure
+        self.strides = np.array(self.shape.strides, np.int64)
+        self._low = np.zeros(len(self.shape.dims), np.int64)
+        self._top = np.array(self.shape.top, np.int64)
+        self._at = np.zeros(len(self.shape.dims), np.int64)
+        self._never = np.full((len(self.shape.dims), max(self.shape.dims)), np.inf)
+        self._terms = np.zeros_like(self._never)
+        self.floor = np.zeros(self.shape.nodes)
+
+    #: Whether what is learned of a node raises the bounds of coarser nodes, too.
+    two_sided: bool = False
+    #: What suppressed rows cost, for the engine; None if it does not matter which rows they are.
+    prices: Prices | None = None
+
+    def low(self) -> Floats:
+        """Return the bound of each node."""
+        return self.floor
+
+    @abstractmethod
+    def score(self, node: Node, verdict: Verdict) -> float:
+        """Return what is minimised: the measure itself, or something that grows with it."""
+
+    def shown(self, score: float) -> float:
+        """Return the measure of a score."""
+        return score
+
+    def learn(self, node: Node, verdict: Verdict) -> None:
+        """Draw conclusions from a check. The node itself needs no further one."""
+        here = np.array(node, np.int64)
+        if verdict.lost > self.ground.limit:
+            self._lift(self.floor, self._low, here, self._never)
+            return
+        self._infer(here, verdict)
+        self.floor[self.shape.index(node)] = np.inf
+
+    def _infer(self, here: Any, verdict: Verdict) -> None:
+        """Raise bounds of other nodes."""
+
+    def _lift(self, bounds: Floats, low: Any, high: Any, terms: Floats) -> None:
+        tagging.lift(bounds, self.strides, low, high, terms, self._at)
+
+
+class AttributeBounds(Bounds):
+    """Bounds of a measure that adds up what quasi-identifiers lose."""
+
+    measure: ByAttribute
+
+    def __init__(self, ground: Ground, measure: ByAttribute) -> None:
+        super().__init__(ground, measure)
+        self.prices = Prices(ground.ladders, measure.price)
+        weights = np.array([ladder.quasi.weight for ladder in ground.ladders])
+        self.weights = measure.shares(weights)
+        self.means = np.zeros_like(self._terms)
+        for line, means in zip(self.means, self.prices.means, strict=True):
+            line[: len(means)] = means
+        self.floor = outer_sum(
+            [w * measure.bend(x) for w, x in zip(self.weights, self.prices.means, strict=True)]
+        ).ravel()
+
+    def score(self, node: Node, verdict: Verdict) -> float:
+        """Add up."""
+        losses = self.means[range(len(node)), node] + verdict.here / self.ground.rows
+        return float(self.weights @ self.measure.bend(losses))
+
+    def shown(self, score: float) -> float:
+        """Return the measure."""
+        return float(self.measure.unbend(score))
+
+    def _infer(self, here: Any, verdict: Verdict) -> None:
+        if verdict.lost:
+            losses = self.means + (verdict.below / self.ground.rows)[:, None]
+            terms = self.weights[:, None] * self.measure.bend(losses)
+            self._lift(self.floor, self._low, here, terms)
+
+
+class SizeBounds(Bounds):
+    """Bounds of a measure of the sizes of groups."""
+
+    measure: BySize
+
+    def __init__(self, ground: Ground, measure: BySize) -> None:
+        super().__init__(ground, measure)
+        self.apart = np.zeros(self.shape.nodes)
+        self.two_sided = ground.limit > 0  # else the first admissible node settles all above it
+
+    def low(self) -> Floats:
+        """Return the bound of each node."""
+        return self.floor + self.apart
+
+    def score(self, node: Node, verdict: Verdict) -> float:
+        """Measure."""
+        return self.measure.score(verdict, self.ground.rows)
+
+    def learn(self, node: Node, verdict: Verdict) -> None:
+        """Also learn from a node that is ruled out: coarser ones may not be."""
+        terms = self._terms
+        terms[0] = self.measure.floor(verdict, self.ground.rows, self.ground.limit)
+        self._lift(self.floor, np.array(node, np.int64), self._top, terms)
+        super().learn(node, verdict)
+
+    def _infer(self, here: Any, verdict: Verdict) -> None:
+        if apart := self.measure.apart(verdict):
+            self._terms[0] = apart
+            self._lift(self.apart, self._low, here, self._terms)
+
+
+class NoBounds(Bounds):
+    """A measure of which nothing is known."""
+
+    measure: Custom
+
+    def __init__(self, ground: Ground, measure: Custom) -> None:
+        super().__init__(ground, measure)
+        self.prices = Prices(ground.ladders, NCP().price)
+        self.floor -= np.inf
+        self.engine: Engine | None = None
+
+    def score(self, node: Node, verdict: Verdict) -> float:
+        """Ask the function."""
+        ground, engine, prices = self.ground, self.engine, self.prices
+        assert engine is not None and prices is not None  # noqa: S101 - set before the search
+        means = [means[rung] for means, rung in zip(prices.means, node, strict=True)]
+        losses = np.array(means) + verdict.here / ground.rows
+        facts = Facts(
+            levels=levels_of(ground.ladders, node),
+            rows=ground.rows,
+            suppressed=verdict.suppressed,
+            groups=verdict.kept,
+            losses=dict(zip((x.name for x in ground.ladders), losses.tolist(), strict=True)),
+            sizes=lambda: engine.sizes(node),
+        )
+        return float(self.measure.function(facts))
+
+
+def bounds_for(ground: Ground, measure: Measure) -> Bounds:
+    """Return the bounds of a measure."""
+    if isinstance(measure, ByAttribute):
+        return AttributeBounds(ground, measure)
+    if isinstance(measure, BySize):
+        return SizeBounds(ground, measure)
+    assert isinstance(measure, Custom)  # noqa: S101 - there are no others
+    return NoBounds(ground, measure)

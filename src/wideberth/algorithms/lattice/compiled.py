@@ -1,0 +1,296 @@
+"""Checks nodes by compiled kernels: rows are counted once, then tables come from finer tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from wideberth.algorithms.demand import Demand
+from wideberth.algorithms.lattice.ground import Ground, Verdict
+from wideberth.algorithms.lattice.measures import Prices
+from wideberth.algorithms.lattice.shape import Node
+from wideberth.encode import Column
+from wideberth.errors import ParameterError
+from wideberth.exact import Ints
+from wideberth.groups import Partition
+from wideberth.kernels import judging, kinds, rolling, weighing
+
+#: Bits of a word of a key.
+_WORD = 63
+#: With more sensitive values than that, histograms are lists.
+_FEW = 64
+#: The most tables, and room for so many times the groups of the first one.
+_TABLES, _TIMES = 4096, 64
+#: Tests of which it is known how much of a failing group can be kept.
+_EASED = (kinds.CROWD, kinds.ENTROPY, kinds.RECURSIVE, kinds.EQUAL, kinds.TREE)
+
+
+class Compiled:
+    """See `wideberth.algorithms.lattice.ground.Engine`.
+
+    Parameters
+    ----------
+    ground : Ground
+        The table and what is demanded.
+    prices : Prices, optional
+        What suppression costs.
+    memory : int
+        How many bytes the tables of nodes may take.
+    """
+
+    def __init__(self, ground: Ground, prices: Prices | None, memory: int) -> None:
+        self.ground = ground
+        self.fields = _fields([ladder.width(0) for ladder in ground.ladders])
+        self.pool = self._pool(memory)
+        self.node = np.zeros(len(ground.ladders), np.int8)
+        self.court = self._court()
+        self.bill = self._bill(prices)
+
+    def check(self, node: Node) -> Verdict:
+        """Judge the groups of a node."""
+        table = self._judged(node)
+        bill = self.bill
+        if bill.totals[weighing.LOST] <= self.ground.limit:
+            weighing.weigh(self.node, table, self.pool, self.layout, self.court, bill)
+        lost, suppressed, kept, groups, squares, squares_kept, apart = bill.totals.tolist()
+        if lost > self.ground.limit:
+            return Verdict(lost, groups=groups, squares=squares)
+        here, below = bill.costs.copy()
+        return Verdict(lost, suppressed, kept, groups, squares, squares_kept, apart, here, below)
+
+    def sizes(self, node: Node) -> Ints:
+        """Return the sizes of the groups that are kept in a node."""
+        begin, many = self.pool.spans[self._judged(node)]
+        sizes = self.pool.sizes[begin : begin + many]
+        kept: Ints = sizes[self.bill.fine[:many] != 0].astype(np.int64)
+        return kept
+
+    def _judged(self, node: Node) -> int:
+        """Judge a node as far as it takes; return which is its table."""
+        self.node[:] = node
+        pool, court, bill = self.pool, self.court, self.bill
+        table = rolling.table_of(self.node, pool, self.layout, self.room)
+        lost = weighing.size_up(table, pool, court, bill)
+        if lost <= court.limit and len(court.tests):
+            weighing.judge(table, pool, court, bill)
+        return int(table)
+
+    # ---- sensitive values
+
+    @cached_property
+    def attributes(self) -> list[tuple[Column, list[Demand]]]:
+        """The sensitive attributes that matter, each with its demands."""
+        found: dict[int, tuple[Column, list[Demand]]] = {}
+        for demand in self.ground.demands:
+            if demand.column is not None:
+                found.setdefault(id(demand.column), (demand.column, []))[1].append(demand)
+        return list(found.values())
+
+    @cached_property
+    def offsets(self) -> list[int]:
+        """Where the values of each attribute begin in a histogram; at last, its width."""
+        widths = [column.domain.size for column, _ in self.attributes]
+        return np.cumsum([0, *widths]).tolist()
+
+    def _court(self) -> weighing.Court:
+        lines, eased, tables, offset = [], [], [np.zeros(0, np.int64)], 0
+        for (column, demands), begin in zip(self.attributes, self.offsets, strict=False):
+            width = column.domain.size
+            for demand in demands:
+                kernel = demand.rule.kernel
+                assert kernel is not None  # noqa: S101 - `compilable` has seen to it
+                table = kernel.table.astype(np.int64)
+                if kernel.kind == kinds.CROWD and not len(table):
+                    table = np.arange(width)  # each value is similar to itself alone
+                line = np.zeros(judging.COLUMNS, np.int64)
+                line[: judging.NUMBERS] = kernel.kind, begin, width, offset
+                line[judging.NUMBERS :][: len(kernel.numbers)] = kernel.numbers
+                lines.append(line)
+                eased.append(self._eased(demand, line))
+                tables.append(table)
+                offset += len(table)
+        shape = len(lines), judging.COLUMNS
+        tests = np.array(lines, np.int64).reshape(shape)
+        judge = judging.Judge(1, 0, 0, 0, 0, 1, tests, tables[0])
+        return weighing.Court(
+            unit=self.ground.unit,
+            limit=self.ground.limit,
+            rows=self.ground.rows,
+            tests=tests,
+            tables=np.concatenate(tables),
+            eased=np.array(eased, np.int64).reshape(shape),
+            desk=judging.desk(1, judge),
+        )
+
+    def _eased(self, demand: Demand, line: Any) -> Any:
+        """Return the test of what can be kept of a group that fails."""
+        eased = line.copy()
+        kind = int(line[judging.KIND])
+        if demand.rule.upward or not self.ground.limit:
+            eased[judging.KIND] = weighing.NOTHING
+        elif kind not in _EASED:
+            eased[judging.KIND] = weighing.ALL
+        elif kind == kinds.RECURSIVE:
+            eased[judging.NUMBERS + 5] = 0  # without required values, more can be kept
+        return eased
+
+    # ---- quasi-identifiers
+
+    @cached_property
+    def layout(self) -> rolling.Layout:
+        """Where quasi-identifiers are in a key, and what raises them."""
+        ladders = self.ground.ladders
+        levels = max(map(len, ladders))
+        at = np.zeros((len(ladders), levels, levels), np.int64)
+        crowding = np.ones((len(ladders), levels))
+        deltas, end = [np.zeros(0, np.int64)], 0
+        for i, ladder in enumerate(ladders):
+            for low in range(len(ladder)):
+                crowding[i, low] = ladder.crowding(low)
+            for (low, high), raised in ladder.raised.items():
+                at[i, low, high] = end
+                change = raised.astype(np.int64) - np.arange(len(raised))
+                deltas.append(change << self.fields[i][1])
+                end += len(raised)
+        return rolling.Layout(np.array(self.fields), np.concatenate(deltas), at, crowding)
+
+    def _bill(self, prices: Prices | None) -> weighing.Bill:
+        ladders = self.ground.ladders
+        gaps = [[np.zeros(ladder.width(r)) for r in range(len(ladder))] for ladder in ladders]
+        if prices is not None:
+            gaps = prices.gaps
+        at = np.zeros((len(ladders), max(map(len, ladders))), np.int64)
+        end = 0
+        for line, levels in zip(at, gaps, strict=True):
+            for level, gap in enumerate(levels):
+                line[level] = end
+                end += len(gap)
+        groups = int(self.pool.spans[0, rolling.MANY])
+        return weighing.Bill(
+            prices=np.concatenate([gap for levels in gaps for gap in levels]),
+            at=at,
+            fine=np.empty(groups, np.uint8),
+            most=np.empty(groups, np.int32),
+            bad=np.empty(groups + 1, np.int32),
+            costs=np.zeros((2, len(ladders))),
+            totals=np.zeros(7, np.int64),
+        )
+
+    # ---- tables
+
+    def _pool(self, memory: int) -> rolling.Pool:
+        """Count the rows, and reserve memory for more tables."""
+        rows, width = self.ground.rows, self.offsets[-1]
+        keys = self._keys()
+        room = _room(rows, len(keys), width, len(self.fields))
+        words = len(keys)
+        first = _empty(words, rows, 0, 0, self.ground)
+        groups = int(rolling.count(keys, rows, first, room))
+        label = room.label
+        lists = self._lists(label, groups) if width > _FEW else None
+        entries = len(lists[1]) if lists else 0
+        lines = 0 if lists else width
+        bytes_each = 8 * words + 4 + 4 * lines + (4 if lists else 0)
+        once = groups * bytes_each + 8 * entries
+        if 2 * once > memory:
+            raise ParameterError(
+                f"max_memory: two tables of this lattice take {2 * once / 2**20:,.0f} MB",
+                hint=f"max_memory = {-(-4 * once // 2**20)}",
+            )
+        times = min(memory // once, _TIMES)
+        pool = _empty(words, groups * times, lines, entries * times, self.ground)
+        pool.keys[:, :groups] = first.keys[:, :groups]
+        pool.sizes[:groups] = first.sizes[:groups]
+        if lists:
+            for whole, part in zip((pool.start, pool.codes, pool.counts), lists, strict=True):
+                whole[: len(part)] = part
+        elif width:
+            pool.lines[:groups] = 0
+            for (column, _), offset in zip(self.attributes, self.offsets, strict=False):
+                rolling.count_values(label, column.codes, offset, pool.lines)
+        pool.spans[0] = 0, groups
+        pool.state[:] = 1, groups, entries, 0
+        self.room = _room(groups, words, width, len(self.fields))
+        return pool
+
+    def _keys(self) -> Any:
+        """Pack the rows' quasi-identifiers."""
+        words = 1 + max(word for word, _, _ in self.fields)
+        keys = np.zeros((words, self.ground.rows), np.int64)
+        for ladder, (word, shift, _) in zip(self.ground.ladders, self.fields, strict=True):
+            codes = ladder.quasi.codes
+            if ladder.levels[0]:
+                codes = ladder.codes[0][codes]
+            keys[word] |= np.left_shift(codes, shift, dtype=np.int64)
+        return keys
+
+    def _lists(self, label: Any, groups: int) -> tuple[Any, Any, Any]:
+        """Count the values of all attributes in each group: starts, values, counts."""
+        owners, codes, counts = [], [], []
+        for (column, _), offset in zip(self.attributes, self.offsets, strict=False):
+            found = Partition(label, groups).histograms(column)
+            owners.append(found.owner)
+            codes.append(found.codes + offset)
+            counts.append(found.counts)
+        owner = np.concatenate(owners)
+        order = np.argsort(owner, kind="stable")  # attribute by attribute within a group
+        start = np.concatenate(([0], np.cumsum(np.bincount(owner, minlength=groups))))
+        return start, np.concatenate(codes)[order], np.concatenate(counts)[order]
+
+
+def _fields(widths: Sequence[int]) -> list[tuple[int, int, int]]:
+    """Give every quasi-identifier a place in the words of a key: word, shift and mask.
+
+    >>> _fields([4, 100, 2])
+    [(0, 0, 3), (0, 2, 127), (0, 9, 1)]
+    """
+    fields, word, shift = [], 0, 0
+    for width in widths:
+        bits = max(width - 1, 1).bit_length()
+        if shift + bits > _WORD:
+            word, shift = word + 1, 0
+        fields.append((word, shift, (1 << bits) - 1))
+        shift += bits
+    return fields
+
+
+def _empty(words: int, groups: int, lines: int, entries: int, ground: Ground) -> rolling.Pool:
+    """Return a pool without tables."""
+    return rolling.Pool(
+        keys=np.empty((words, groups), np.int64),
+        sizes=np.empty(groups, np.int32),
+        lines=np.empty((groups if lines else 0, lines), np.int32),
+        start=np.empty(groups + 1 if entries else 0, np.int32),
+        codes=np.empty(entries, np.int32),
+        counts=np.empty(entries, np.int32),
+        levels=np.zeros((_TABLES, len(ground.ladders)), np.int8),
+        spans=np.zeros((_TABLES, 2), np.int64),
+        state=np.zeros(4, np.int64),
+    )
+
+
+def _room(groups: int, words: int, width: int, fields: int) -> rolling.Room:
+    return rolling.Room(
+        slots=np.empty(1 << max(2 * groups - 1, 1).bit_length(), np.int32),
+        raised=np.empty((words, groups), np.int64),
+        label=np.empty(groups, np.int32),
+        head=np.empty(groups, np.int32),
+        after=np.empty(groups, np.int32),
+        dense=np.zeros(width, np.int32),
+        bits=np.zeros(width // 64 + 1, np.uint64),
+        level=np.zeros(fields, np.int8),
+    )
+
+
+def compilable(ground: Ground) -> bool:
+    """Tell whether every demand has a compiled form, as a test of the group as it is."""
+    for demand in ground.demands:
+        kernel = demand.rule.kernel
+        if kernel is None or not kernel.modest or kernel.order is not None:
+            return False
+        if not demand.rule.monotone:  # its compiled form is about groups to be dealt
+            return False
+    return True

@@ -1,0 +1,187 @@
+"""The levels of one quasi-identifier: its values, and ever coarser ones up to a single one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+
+from wideberth.encode import Codes
+from wideberth.errors import HierarchyError, ParameterError
+from wideberth.exact import Floats, Ints
+from wideberth.quasi import Quasi
+
+#: Levels by quasi-identifier: a number, or the lowest and the highest.
+Range: TypeAlias = int | Sequence[int]
+
+
+@dataclass(frozen=True, eq=False)
+class Ladder:
+    """The levels of one quasi-identifier.
+
+    A missing value stays apart on all levels but the top one, which tells nothing at all.
+
+    Parameters
+    ----------
+    quasi : Quasi
+        The quasi-identifier; it has a hierarchy.
+    levels : sequence of int
+        The levels of the hierarchy that may be used, ascending.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from wideberth.quasi import read_quasi
+    >>> age = read_quasi(pl.Series("age", [34, 38, 21]), hierarchy={"interval": 10})
+    >>> ladder = Ladder.of(age)
+    >>> [ladder.labels(rung) for rung in range(len(ladder))]
+    [['21', '34', '38'], ['20-29', '30-39'], ['*']]
+    """
+
+    quasi: Quasi
+    levels: Sequence[int]
+
+    @classmethod
+    def of(cls, quasi: Quasi, within: Range | None = None) -> Ladder:
+        """Take all levels of a hierarchy, or those within a range.
+
+        Raises
+        ------
+        HierarchyError
+            If there is no hierarchy, or none that leads to a single value.
+        ParameterError
+            If it does not have those levels.
+        """
+        tree = quasi.tree
+        if tree is None:
+            raise HierarchyError(
+                f"quasi-identifier '{quasi.name}' has no hierarchy, and the lattice needs its "
+                "levels",
+                hint=_offer(quasi),
+            )
+        if tree.completed:
+            raise HierarchyError(
+                f"the hierarchy of '{quasi.name}' has no common root: its top labels differ",
+                hint="end every row of the file in the same label, such as *",
+            )
+        low, high = 0, tree.height
+        if within is not None:
+            low, high = (within, within) if isinstance(within, int) else (within[0], within[-1])
+        if not 0 <= low <= high <= tree.height:
+            raise ParameterError(
+                f"levels: the hierarchy of '{quasi.name}' has levels 0 to {tree.height}",
+                hint=f'levels = {{ "{quasi.name}" = [0, {tree.height}] }}',
+            )
+        return cls(quasi, range(low, high + 1))
+
+    def __len__(self) -> int:
+        """Return how many levels there are to choose from."""
+        return len(self.levels)
+
+    @property
+    def name(self) -> str:
+        """The quasi-identifier."""
+        return self.quasi.name
+
+    @cached_property
+    def _nodes(self) -> list[Ints]:
+        """By level, the hierarchy's nodes that the values are generalised to; in order."""
+        return [np.unique(nodes) for nodes in self._climbed]
+
+    @cached_property
+    def _climbed(self) -> list[Ints]:
+        tree = self.quasi.tree
+        assert tree is not None  # noqa: S101 - `of` has seen to it
+        return [tree.climb(self.quasi.nodes, level).astype(np.int64) for level in self.levels]
+
+    def _apart(self, rung: int) -> bool:
+        """Tell whether missing values are a value of their own there."""
+        tree = self.quasi.tree
+        assert tree is not None  # noqa: S101 - as above
+        return self.quasi.domain.missing is not None and self.levels[rung] < tree.height
+
+    @cached_property
+    def codes(self) -> list[Codes]:
+        """By level, the coarser code of each code of the quasi-identifier."""
+        tables = []
+        for rung, (nodes, climbed) in enumerate(zip(self._nodes, self._climbed, strict=True)):
+            table = np.searchsorted(nodes, climbed)
+            if self.quasi.domain.missing is not None:
+                table = np.append(table, len(nodes) if self._apart(rung) else 0)
+            tables.append(table.astype(np.int32))
+        return tables
+
+    def width(self, rung: int) -> int:
+        """Return how many codes a level has."""
+        return self._widths[rung]
+
+    @cached_property
+    def _widths(self) -> list[int]:
+        return [len(nodes) + self._apart(rung) for rung, nodes in enumerate(self._nodes)]
+
+    @cached_property
+    def raised(self) -> dict[tuple[int, int], Codes]:
+        """By two levels, the code on the higher one of each code on the lower one."""
+        tables = {}
+        for low in range(len(self)):
+            for high in range(low + 1, len(self)):
+                table = np.zeros(self.width(low), dtype=np.int32)
+                table[self.codes[low]] = self.codes[high]
+                tables[low, high] = table
+        return tables
+
+    def counts(self, rung: int) -> Ints:
+        """Return how many rows have each code of a level."""
+        return self._counts[rung]
+
+    @cached_property
+    def _counts(self) -> list[Ints]:
+        rows = self.quasi.domain.histogram
+        levels = zip(self.codes, self._widths, strict=True)
+        return [np.bincount(codes, rows, width).astype(np.int64) for codes, width in levels]
+
+    def crowding(self, rung: int) -> float:
+        """Return how likely two rows are to share a value on a level."""
+        share = self.counts(rung) / len(self.quasi.codes)
+        return float(share @ share)
+
+    def leaves(self, rung: int) -> Ints:
+        """Return how many leaves of the hierarchy each code of a level stands for."""
+        tree = self.quasi.tree
+        assert tree is not None  # noqa: S101 - as above
+        leaves = tree.leaf_counts[self._nodes[rung]].astype(np.int64)
+        return np.append(leaves, 1) if self._apart(rung) else leaves
+
+    def extents(self, rung: int) -> Floats:
+        """Return the share of the domain that each code spans: 0 for a value, 1 for all."""
+        tree = self.quasi.tree
+        assert tree is not None  # noqa: S101 - as above
+        return (self.leaves(rung) - 1) / max(int(tree.leaf_counts[0]) - 1, 1)
+
+    def labels(self, rung: int) -> list[str | None]:
+        """Return what is published for each code of a level; None for missing values."""
+        tree = self.quasi.tree
+        assert tree is not None  # noqa: S101 - as above
+        labels: list[str | None] = [tree.labels[node] for node in self._nodes[rung]]
+        return [*labels, None] if self._apart(rung) else labels
+
+
+def _offer(quasi: Quasi) -> str:
+    """Say how a hierarchy could be made."""
+    if quasi.domain.dated:
+        rule = 'date = ["month", "year"]'
+    elif quasi.numeric:
+        rule = "interval = [5, 10, 20]"
+    else:
+        rule = "flat = true"
+    option = "--" + rule.replace(" = true", "").replace(" = ", " ")
+    for mark in '[]" ':
+        option = option.replace(mark, "" if mark != " " else mark)
+    option = option.replace(", ", ",")
+    return (
+        f"in the policy, [hierarchies] \"{quasi.name}\" = {{ {rule} }}; or let "
+        f"wideberth hierarchy build {option} write a file"
+    )

@@ -1,0 +1,134 @@
+"""Checks nodes by asking the rules themselves: for principles without a compiled form, and tests.
+
+Rows are counted once, as tuples of quasi-identifiers with histograms of sensitive values; a node
+merges tuples, and the rules see what they always see.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from wideberth.algorithms.lattice.ground import Ground, Verdict
+from wideberth.algorithms.lattice.measures import Prices
+from wideberth.algorithms.lattice.shape import Node
+from wideberth.encode import Codes, Column, compress
+from wideberth.exact import Bools, Ints
+from wideberth.groups import Groups, Partition
+
+
+class Plain:
+    """See `wideberth.algorithms.lattice.ground.Engine`.
+
+    Parameters
+    ----------
+    ground : Ground
+        The table and what is demanded.
+    prices : Prices, optional
+        What suppression costs.
+    """
+
+    def __init__(self, ground: Ground, prices: Prices | None) -> None:
+        self.ground = ground
+        self.prices = prices
+        tuples = partition_at(ground, ground.shape.bottom)
+        rows = tuples.first_rows()
+        self.codes = [ladder.quasi.codes[rows] for ladder in ground.ladders]
+        self.counted: dict[Column | None, Groups] = {None: tuples.sizes()}
+        for demand in ground.demands:
+            if demand.column is not None and demand.column not in self.counted:
+                self.counted[demand.column] = tuples.histograms(demand.column)
+
+    def check(self, node: Node) -> Verdict:
+        """Judge the groups of a node."""
+        ground = self.ground
+        partition = _merged([x.codes[r][c] for x, r, c in self._raised(node)])
+        sizes = _rolled(self.counted[None], partition).sizes
+        fine, most = self._judged(partition, sizes)
+        lost = int((sizes - most).sum())
+        suppressed = int(sizes[~fine].sum())
+        squares = int(sizes @ sizes)
+        if lost > ground.limit:
+            return Verdict(lost, groups=len(sizes), squares=squares)
+        here, below = np.zeros(len(node)), np.zeros(len(node))
+        if self.prices is not None:
+            one = partition.first_rows()
+            for i, (ladder, rung, codes) in enumerate(self._raised(node)):
+                price = self.prices.gaps[i][rung][ladder.codes[rung][codes[one]]]
+                here[i] = price[~fine] @ sizes[~fine]
+                below[i] = price @ (sizes - most)
+        apart = (sizes - most) @ (ground.rows - sizes)
+        return Verdict(
+            lost=lost,
+            suppressed=suppressed,
+            kept=int(fine.sum()),
+            groups=len(sizes),
+            squares=squares,
+            squares_kept=int(sizes[fine] @ sizes[fine]),
+            apart=int(apart),
+            here=here,
+            below=below,
+        )
+
+    def sizes(self, node: Node) -> Ints:
+        """Return the sizes of the groups that are kept in a node."""
+        partition = _merged([x.codes[r][c] for x, r, c in self._raised(node)])
+        sizes = _rolled(self.counted[None], partition).sizes
+        fine, _ = self._judged(partition, sizes)
+        return sizes[fine]
+
+    def _raised(self, node: Node):  # type: ignore[no-untyped-def]
+        return zip(self.ground.ladders, node, self.codes, strict=True)
+
+    def _judged(self, partition: Partition, sizes: Ints) -> tuple[Bools, Ints]:
+        """Tell which groups satisfy all demands, and how many rows can be kept, here or below."""
+        fine = np.ones(len(sizes), dtype=bool)
+        most = np.where(sizes >= self.ground.unit, sizes, 0)
+        for demand in self.ground.demands:
+            groups = _rolled(self.counted[demand.column], partition)
+            rule = demand.rule
+            satisfied = rule.satisfies(groups)
+            fine &= satisfied
+            # What can be kept of a group is a union of groups that satisfy, which is feasible.
+            if rule.upward:
+                most = np.where(satisfied, most, 0)
+            elif not self.ground.limit:
+                most = np.where(rule.feasible(groups), most, 0)
+        return fine, most
+
+
+def partition_at(ground: Ground, node: Node) -> Partition:
+    """Group the rows as a node does."""
+    return _merged(
+        [x.codes[r][x.quasi.codes] for x, r in zip(ground.ladders, node, strict=True)]
+    )
+
+
+def satisfying(ground: Ground, partition: Partition) -> Bools:
+    """Tell which groups satisfy all demands."""
+    fine = np.ones(partition.count, dtype=bool)
+    for demand in ground.demands:
+        column = demand.column
+        groups = partition.sizes() if column is None else partition.histograms(column)
+        fine &= demand.rule.satisfies(groups)
+    return fine
+
+
+def _merged(columns: list[Codes]) -> Partition:
+    """Group what agrees on all columns."""
+    labels, count = np.zeros(len(columns[0]), dtype=np.int32), 1
+    for codes in columns:
+        width = int(codes.max()) + 1
+        key = labels.astype(np.int64) * width + codes
+        present, labels = compress(key, count * width)
+        count = len(present)
+    return Partition(labels, count)
+
+
+def _rolled(groups: Groups, partition: Partition) -> Groups:
+    """Add up the histograms of groups that fall together."""
+    key = partition.labels[groups.owner].astype(np.int64) * groups.width + groups.codes
+    present, position = np.unique(key, return_inverse=True)
+    counts = np.bincount(position, weights=groups.counts).astype(np.int64)
+    owner, codes = np.divmod(present, groups.width)
+    start = np.concatenate(([0], np.cumsum(np.bincount(owner, minlength=partition.count))))
+    return Groups(start=start, codes=codes, counts=counts, width=groups.width)

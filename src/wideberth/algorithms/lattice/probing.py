@@ -1,0 +1,81 @@
+"""Checks under a budget, each node at most once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import monotonic
+from typing import TypeAlias
+
+from wideberth.algorithms.lattice.ground import Engine, Verdict
+from wideberth.algorithms.lattice.shape import Node
+
+#: Told the phase, how many nodes are settled, and how many there are.
+Progress: TypeAlias = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How long to search.
+
+    Parameters
+    ----------
+    checks : int, optional
+        The most nodes to check.
+    seconds : float, optional
+        The longest time.
+    """
+
+    checks: int | None = None
+    seconds: float | None = None
+
+    @property
+    def endless(self) -> bool:
+        """Whether there is no end before everything is settled."""
+        return self.checks is None and self.seconds is None
+
+
+class Probe:
+    """Checks nodes until the budget is used up, and remembers what it found.
+
+    Parameters
+    ----------
+    engine : Engine
+        What checks.
+    budget : Budget
+        How long.
+    progress : callable, optional
+        Told now and then.
+    """
+
+    def __init__(self, engine: Engine, budget: Budget, progress: Progress | None = None) -> None:
+        self.engine = engine
+        self.budget = budget
+        self.progress = progress
+        self.known: dict[Node, Verdict] = {}
+        self._until = None if budget.seconds is None else monotonic() + budget.seconds
+        self._told = 0.0
+
+    @property
+    def checks(self) -> int:
+        """How many nodes were checked."""
+        return len(self.known)
+
+    @property
+    def spent(self) -> bool:
+        """Whether the budget is used up."""
+        if self.budget.checks is not None and self.checks >= self.budget.checks:
+            return True
+        return self._until is not None and monotonic() > self._until
+
+    def __call__(self, node: Node) -> Verdict:
+        """Check a node."""
+        if node not in self.known:
+            self.known[node] = self.engine.check(node)
+        return self.known[node]
+
+    def tell(self, phase: str, settled: Callable[[], int], nodes: int) -> None:
+        """Tell how far the work is, a few times a second."""
+        if self.progress is not None and monotonic() > self._told:
+            self._told = monotonic() + 0.2
+            self.progress(phase, settled(), nodes)

@@ -1,0 +1,342 @@
+"""Tables of the nodes of a lattice: rows are counted once, then counts are rolled up.
+
+The table of a node lists its groups: a key, how many rows, and a histogram of sensitive values. In
+a key every quasi-identifier has a field of its own; to raise one by some levels is to add a number
+that depends on the field alone. So the table of a node comes from the table of any finer one,
+without a look at the rows. All tables lie in one pool; when it is full, all are dropped but the
+first, from which every other can be made again.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from wideberth.kernels.sorting import INNER, JIT
+
+#: 2^64 over the golden ratio spreads whatever it multiplies over the high bits.
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+#: A table with more groups is rolled up one quasi-identifier at a time, for the sake of others.
+_LARGE = 4000
+
+#: Entries of Pool.state: how many tables there are, groups, entries of histograms; how often all
+#: tables were dropped.
+TABLES, GROUPS, ENTRIES, DROPPED = range(4)
+#: Columns of Pool.spans: the first group of a table, and how many there are.
+BEGIN, MANY = range(2)
+#: Columns of Layout.fields.
+WORD, SHIFT, MASK = range(3)
+
+
+class Pool(NamedTuple):
+    """The tables that there are.
+
+    Parameters
+    ----------
+    keys : array of int64
+        The keys of all groups, a line for each word of a key.
+    sizes : array of int32
+        How many rows each group has.
+    lines : array of int32
+        A histogram for each group, with a place for every value; no places if there are lists.
+    start, codes, counts : array of int32
+        Histograms as lists of the values that occur, ascending: where those of a group begin,
+        values, and how often. Empty if there are lines.
+    levels : array of int8
+        The node of each table.
+    spans, state : array of int64
+        See above.
+    """
+
+    keys: Any
+    sizes: Any
+    lines: Any
+    start: Any
+    codes: Any
+    counts: Any
+    levels: Any
+    spans: Any
+    state: Any
+
+
+class Layout(NamedTuple):
+    """Where quasi-identifiers are in a key, and how they are raised.
+
+    Parameters
+    ----------
+    fields : array of int64
+        A line for each: word, shift and mask.
+    deltas : array of int64
+        What is to be added to raise a field, by its content.
+    at : array of int64
+        Where that begins: by quasi-identifier, lower and higher level.
+    crowding : array of float
+        How likely two rows share a value: by quasi-identifier and level.
+    """
+
+    fields: Any
+    deltas: Any
+    at: Any
+    crowding: Any
+
+
+class Room(NamedTuple):
+    """Memory to work in.
+
+    Parameters
+    ----------
+    slots : array of int32
+        For hashing: a power of 2, at least twice the number of groups.
+    raised : array of int64
+        For raised keys, a line for each word.
+    label, head, after : array of int32
+        A place for each group.
+    dense : array of int32
+        A place for each value; zero before and after.
+    bits : array of uint64
+        A bit for each value; zero before and after.
+    level : array of int8
+        A place for each quasi-identifier.
+    """
+
+    slots: Any
+    raised: Any
+    label: Any
+    head: Any
+    after: Any
+    dense: Any
+    bits: Any
+    level: Any
+
+
+@njit(**JIT)
+def count(keys, rows, pool, room):
+    """Make the first table of the rows' keys; `room.label` tells the group of each row."""
+    for w in range(keys.shape[0]):
+        for j in range(rows):
+            room.raised[w, j] = keys[w, j]
+    found = _distinct(rows, 0, pool, room)
+    for g in range(found):
+        pool.sizes[g] = 0
+    for j in range(rows):
+        pool.sizes[room.label[j]] += 1
+    return found
+
+
+@njit(**JIT)
+def count_values(label, codes, offset, lines):
+    """Count the values of rows in histograms that have a place for every value."""
+    for row in range(label.size):
+        lines[label[row], offset + codes[row]] += 1
+
+
+@njit(**JIT)
+def table_of(node, pool, layout, room):
+    """Find or make the table of a node; return which it is."""
+    source = _nearest(pool, node)
+    while True:
+        begin, many = pool.spans[source, BEGIN], pool.spans[source, MANY]
+        entries = 0
+        if pool.start.size:
+            entries = pool.start[begin + many] - pool.start[begin]
+        changes = 0
+        merged = np.inf
+        most = 0
+        for i in range(node.size):
+            a, b = pool.levels[source, i], node[i]
+            room.level[i] = b
+            if a != b:
+                changes += 1
+                merging = layout.crowding[i, a] / layout.crowding[i, b]
+                if merging < merged:
+                    merged = merging
+                    most = i
+        if changes == 0:
+            return source
+        if changes > 1 and many > _LARGE:
+            for i in range(node.size):
+                if i != most:
+                    room.level[i] = pool.levels[source, i]
+        if (
+            pool.state[TABLES] == pool.spans.shape[0]
+            or pool.state[GROUPS] + many > pool.sizes.size
+            or pool.state[ENTRIES] + entries > pool.codes.size
+        ):
+            pool.state[DROPPED] += 1
+            pool.state[TABLES] = 1
+            pool.state[GROUPS] = pool.spans[0, MANY]
+            pool.state[ENTRIES] = 0
+            if pool.start.size:
+                pool.state[ENTRIES] = pool.start[pool.spans[0, MANY]]
+            source = 0
+            continue
+        source = _roll(source, pool, layout, room)
+
+
+@njit(**INNER, inline="always")
+def _nearest(pool, node):
+    """Return the smallest table that is no coarser than a node."""
+    chosen = 0
+    for t in range(1, pool.state[TABLES]):
+        if pool.spans[t, MANY] < pool.spans[chosen, MANY]:
+            finer = True
+            for i in range(node.size):
+                finer &= pool.levels[t, i] <= node[i]
+            if finer:
+                chosen = t
+    return chosen
+
+
+@njit(**INNER, inline="always")
+def _roll(source, pool, layout, room):
+    """Make the table of the node `room.level` from a finer one; return which it is."""
+    first, many = pool.spans[source, BEGIN], pool.spans[source, MANY]
+    for w in range(pool.keys.shape[0]):
+        raised = room.raised[w]
+        keys = pool.keys[w, first : first + many]
+        for j in range(many):
+            raised[j] = keys[j]
+    for i in range(layout.fields.shape[0]):
+        a, b = pool.levels[source, i], room.level[i]
+        if a != b:
+            raised = room.raised[layout.fields[i, WORD]]
+            shift, mask = layout.fields[i, SHIFT], layout.fields[i, MASK]
+            delta = layout.deltas[layout.at[i, a, b] :]
+            for j in range(many):
+                raised[j] += delta[(raised[j] >> shift) & mask]
+    begin = pool.state[GROUPS]
+    found = _distinct(many, begin, pool, room)
+    label = room.label[:many]
+    old, new = pool.sizes[first : first + many], pool.sizes[begin : begin + found]
+    for g in range(found):
+        new[g] = 0
+    for j in range(many):
+        new[label[j]] += old[j]
+    if pool.lines.shape[1]:
+        _add_lines(pool.lines[first : first + many], pool.lines[begin : begin + found], label)
+    if pool.start.size:
+        pool.state[ENTRIES] = _add_lists(first, begin, found, label, pool, room)
+    table = pool.state[TABLES]
+    pool.spans[table, BEGIN] = begin
+    pool.spans[table, MANY] = found
+    for i in range(room.level.size):
+        pool.levels[table, i] = room.level[i]
+    pool.state[TABLES] = table + 1
+    pool.state[GROUPS] = begin + found
+    return table
+
+
+@njit(**INNER, inline="always")
+def _distinct(many, begin, pool, room):
+    """Find out which raised keys are equal, and put the distinct ones into the pool."""
+    size = 2
+    shift = np.uint64(63)
+    while size < 2 * many:
+        size *= 2
+        shift -= np.uint64(1)
+    mask = size - 1
+    slots = room.slots[:size]
+    for i in range(size):
+        slots[i] = -1
+    found = np.int32(0)
+    first, keys, label = room.raised[0], pool.keys[0, begin:], room.label
+    if room.raised.shape[0] == 1:  # the rule, and worth a loop that is quick
+        for j in range(many):
+            key = first[j]
+            at = np.int64((np.uint64(key) * _GOLDEN) >> shift)
+            while True:
+                group = slots[at]
+                if group < 0:
+                    slots[at] = group = found
+                    keys[found] = key
+                    found += 1
+                    break
+                if keys[group] == key:
+                    break
+                at = (at + 1) & mask
+            label[j] = group
+        return found
+    for j in range(many):
+        mixed = np.uint64(0)
+        for w in range(room.raised.shape[0]):
+            mixed = (mixed ^ np.uint64(room.raised[w, j])) * _GOLDEN
+        at = np.int64(mixed >> shift)
+        while True:
+            group = slots[at]
+            if group < 0:
+                slots[at] = group = found
+                for w in range(room.raised.shape[0]):
+                    pool.keys[w, begin + found] = room.raised[w, j]
+                found += 1
+                break
+            same = True
+            for w in range(room.raised.shape[0]):
+                same &= pool.keys[w, begin + group] == room.raised[w, j]
+            if same:
+                break
+            at = (at + 1) & mask
+        label[j] = group
+    return found
+
+
+@njit(**INNER, inline="always")
+def _add_lines(old, new, label):
+    """Add up histograms that have a place for every value."""
+    for g in range(new.shape[0]):
+        for v in range(new.shape[1]):
+            new[g, v] = 0
+    for j in range(label.size):
+        g = label[j]
+        for v in range(new.shape[1]):
+            new[g, v] += old[j, v]
+
+
+@njit(**INNER, inline="always")
+def _add_lists(first, begin, groups, label, pool, room):
+    """Add up histograms that list their values; return where the entries end."""
+    head, after, dense, bits = room.head, room.after, room.dense, room.bits
+    start, codes, counts = pool.start, pool.codes, pool.counts
+    for g in range(groups):
+        head[g] = -1
+    for j in range(label.size):  # a list of the parts of each group
+        after[j] = head[label[j]]
+        head[label[j]] = j
+    end = pool.state[ENTRIES]
+    for g in range(groups):
+        start[begin + g] = end
+        j = head[g]
+        if after[j] < 0:  # a single part
+            for e in range(start[first + j], start[first + j + 1]):
+                codes[end] = codes[e]
+                counts[end] = counts[e]
+                end += 1
+            continue
+        low = bits.size
+        high = -1
+        while j >= 0:
+            for e in range(start[first + j], start[first + j + 1]):
+                v = codes[e]
+                dense[v] += counts[e]
+                bits[v >> 6] |= np.uint64(1) << np.uint64(v & 63)
+                low = min(low, v >> 6)
+                high = max(high, v >> 6)
+            j = after[j]
+        for w in range(low, high + 1):
+            rest = bits[w]
+            bits[w] = 0
+            v = w << 6
+            while rest:
+                while rest & np.uint64(0xFF) == 0:
+                    rest >>= np.uint64(8)
+                    v += 8
+                if rest & np.uint64(1):
+                    codes[end] = v
+                    counts[end] = dense[v]
+                    dense[v] = 0
+                    end += 1
+                rest >>= np.uint64(1)
+                v += 1
+    start[begin + groups] = end
+    return end

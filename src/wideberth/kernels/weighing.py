@@ -1,0 +1,309 @@
+"""Which groups of a node satisfy, how many rows any finer node must lose, and what that costs.
+
+A node that suppresses few enough rows is admissible. Whether finer ones can be is another question
+unless every demand survives the addition of rows: a group that fails may hold smaller ones that
+satisfy. But satisfying groups are closed under union, so all that can be kept of a group, however
+it is divided, is a multiset that satisfies. The size of the largest one, M, bounds what any finer
+node keeps; the rows beyond M are lost below, whatever one does.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from wideberth.kernels import kinds
+from wideberth.kernels.judging import (
+    ATTRIBUTE,
+    CODE,
+    COUNT,
+    KIND,
+    NUMBERS,
+    OFFSET,
+    TALLY,
+    VALUE,
+    WIDTH,
+    _passes,
+    _share,
+)
+from wideberth.kernels.rolling import BEGIN, MANY, MASK, SHIFT, WORD
+from wideberth.kernels.sorting import INNER, JIT
+
+#: Kinds of eased tests: all of a failing group may be kept below, or nothing.
+ALL, NOTHING = -1, -2
+
+
+class Court(NamedTuple):
+    """What is demanded of groups.
+
+    Parameters
+    ----------
+    unit : int
+        The fewest rows a group may have.
+    limit : int
+        How many rows may be lost. Beyond that nothing else matters, and the work ends.
+    rows : int
+        How many rows there are.
+    tests, tables : array of int64
+        As in `wideberth.kernels.judging.Judge`; an attribute is the place where its values begin
+        in the histograms.
+    eased : array of int64
+        For each test, what must hold of a multiset that is kept of a failing group; or one of the
+        kinds above.
+    desk : array of int64
+        Memory, as in `wideberth.kernels.judging`.
+    """
+
+    unit: int
+    limit: int
+    rows: int
+    tests: Any
+    tables: Any
+    eased: Any
+    desk: Any
+
+
+class Bill(NamedTuple):
+    """What suppression costs.
+
+    Parameters
+    ----------
+    prices : array of float
+        How much more a suppressed row costs than one that is published, by the content of a field.
+    at : array of int64
+        Where that begins: by quasi-identifier and level.
+    fine, most, bad
+        Memory for each group: does it satisfy, how much of it can be kept below, a list.
+    costs : array of float
+        Two lines with a sum for each quasi-identifier: over all rows of failing groups, and over
+        the rows that no finer node can keep.
+    totals : array of int64
+        What else is counted; see below.
+    """
+
+    prices: Any
+    at: Any
+    fine: Any
+    most: Any
+    bad: Any
+    costs: Any
+    totals: Any
+
+
+#: Entries of Bill.totals: rows that are lost here and below, rows of failing groups, groups that
+#: satisfy, all groups, squares of all sizes, of those of groups that satisfy, and what the lost
+#: rows add to the squares of any finer node.
+LOST, SUPPRESSED, KEPT, GROUPS, SQUARES, SQUARES_KEPT, APART = range(7)
+
+
+@njit(**JIT)
+def size_up(table, pool, court, bill):
+    """Mark the groups that are large enough; return how many rows are in the others."""
+    begin, many = pool.spans[table, BEGIN], pool.spans[table, MANY]
+    sizes, fine, most = pool.sizes[begin : begin + many], bill.fine, bill.most
+    lost = squares = np.int64(0)
+    for g in range(many):
+        n = np.int64(sizes[g])
+        enough = n >= court.unit
+        fine[g] = enough
+        most[g] = n * enough
+        lost += n * (not enough)
+        squares += n * n
+    bill.totals[LOST] = lost
+    bill.totals[GROUPS] = many
+    bill.totals[SQUARES] = squares
+    return lost
+
+
+@njit(**JIT)
+def judge(table, pool, court, bill):
+    """Put all groups to all tests; return how many rows are lost here and below.
+
+    A group that fails is followed by trials of what could be kept of it, which the same test judges.
+    """
+    begin, many = pool.spans[table, BEGIN], pool.spans[table, MANY]
+    lost = bill.totals[LOST]
+    for g in range(many):
+        if lost > court.limit:
+            break
+        kept = np.int64(bill.most[g])
+        if kept == 0:
+            continue
+        attribute = np.int64(-1)
+        entries = 0
+        for t in range(court.tests.shape[0]):
+            test = court.tests[t]
+            if test[ATTRIBUTE] != attribute:
+                attribute = test[ATTRIBUTE]
+                entries = _histogram(begin + g, test, pool, court.desk)
+            size, line = np.int64(pool.sizes[begin + g]), COUNT
+            cap = low = np.int64(0)
+            high = np.int64(-1)  # the highest cap that passes is between low and high
+            while True:
+                good = _passes(
+                    test, court.tables, size, entries, court.desk[VALUE], court.desk[line],
+                    court.desk[TALLY],
+                )
+                if line == COUNT:
+                    if good:
+                        break
+                    bill.fine[g] = 0
+                    test = court.eased[t]
+                    if test[KIND] != kinds.ENTROPY and test[KIND] != kinds.RECURSIVE:
+                        kept = min(kept, _most(test, court.tables, size, entries, court.desk))
+                        break
+                    line = CODE
+                    for e in range(entries):
+                        high = max(high, court.desk[COUNT, e])
+                elif good:
+                    low = cap
+                else:
+                    high = cap - 1
+                cap = (low + high + 1) // 2
+                if low >= high:  # entropy: some of the values may have one more
+                    cap = low + 1 if low and test[KIND] == kinds.ENTROPY else low
+                size = _cap(test, court.tables, entries, court.desk, cap)
+                if low >= high:
+                    kept = min(kept, size)
+                    break
+        lost += bill.most[g] - kept
+        bill.most[g] = kept
+    bill.totals[LOST] = lost
+    return lost
+
+
+@njit(**INNER, inline="always")
+def _histogram(group, test, pool, desk):
+    """Put the histogram of an attribute on the desk; return how many entries it has."""
+    value, count = desk[VALUE], desk[COUNT]
+    first = test[ATTRIBUTE]
+    entries = 0
+    if pool.start.size:
+        for e in range(pool.start[group], pool.start[group + 1]):
+            v = pool.codes[e] - first
+            if 0 <= v < test[WIDTH]:
+                value[entries] = v
+                count[entries] = pool.counts[e]
+                entries += 1
+    else:
+        for v in range(test[WIDTH]):
+            value[entries] = v
+            count[entries] = pool.lines[group, first + v]
+            entries += count[entries] != 0
+    return entries
+
+
+@njit(**INNER)
+def _most(test, tables, n, entries, desk):
+    """Return the size of the largest multiset within a group that passes a test, or more.
+
+    What is largest is found by halving: each of these tests fails for all larger sizes once it
+    fails for one (the proofs are with `wideberth.algorithms.suppression`).
+    """
+    kind = test[KIND]
+    at = test[OFFSET]
+    value, count, tally = desk[VALUE], desk[COUNT], desk[TALLY]
+    p, q, third = test[NUMBERS], test[NUMBERS + 1], test[NUMBERS + 2]
+    low, high = np.int64(0), n
+    if kind == ALL or kind == NOTHING:
+        return n if kind == ALL else low
+    if kind == kinds.CROWD:
+        best = np.int64(0)
+        while low < high:  # the largest crowd that is no more than its share of what is kept then
+            crowd = (low + high + 1) // 2
+            kept = _thin(at, tables, entries, value, count, crowd, desk[CODE])
+            if crowd <= kept * p // q:
+                low = crowd
+                best = kept
+            else:
+                high = crowd - 1
+        return best
+    # t-closeness: a multiset of so many rows lacks at least what the group has too little of.
+    nodes = under = np.int64(0)
+    scale = np.int64(1)
+    if kind == kinds.TREE:
+        nodes, scale = test[NUMBERS + 4], test[NUMBERS + 3]
+        node_of = at + test[NUMBERS + 8] + 1
+        under = node_of + test[NUMBERS + 9]
+        for e in range(entries):
+            for i in range(tables[at + value[e]], tables[at + value[e] + 1]):
+                tally[tables[node_of + i]] += count[e]
+    while low < high:
+        size = (low + high + 1) // 2
+        lacking = np.int64(0)
+        if kind == kinds.TREE:
+            for v in range(nodes):
+                lacking += max(size * tables[under + v] - tally[v] * third, 0)
+            lacking *= test[NUMBERS + 10]
+        else:
+            lacking = size * third
+            for e in range(entries):
+                lacking -= min(size * tables[at + value[e]], count[e] * third)
+        if lacking <= _share(p, q, size * third * scale):
+            low = size
+        else:
+            high = size - 1
+    for v in range(nodes):
+        tally[v] = 0
+    return low
+
+
+@njit(**INNER, inline="always")
+def _cap(test, tables, entries, desk, cap):
+    """Cap the counts, but not those of values that may be disclosed; return their sum."""
+    kept = np.int64(0)
+    for e in range(entries):
+        count = desk[COUNT, e]
+        free = test[KIND] == kinds.RECURSIVE and tables[test[OFFSET] + desk[VALUE, e]]
+        desk[CODE, e] = count if free else min(count, cap)
+        kept += desk[CODE, e]
+    return kept
+
+
+@njit(**INNER, inline="always")
+def _thin(at, tables, entries, value, count, crowd, quota):
+    """Return the most rows without a larger crowd: from the left, each value keeps what it can."""
+    kept = inside = first = np.int64(0)
+    for e in range(entries):
+        while tables[at + value[first]] < value[e]:
+            inside -= quota[first]
+            first += 1
+        quota[e] = min(count[e], crowd - inside)
+        inside += quota[e]
+        kept += quota[e]
+    return kept
+
+
+@njit(**JIT)
+def weigh(node, table, pool, layout, court, bill):
+    """Add up what suppression costs here, and what lost rows will cost in all finer nodes."""
+    begin, many = pool.spans[table, BEGIN], pool.spans[table, MANY]
+    sizes, bad, most, totals = pool.sizes[begin : begin + many], bill.bad, bill.most, bill.totals
+    failing = 0
+    for g in range(many):
+        bad[failing] = g
+        failing += bill.fine[g] == 0
+    suppressed = squares = apart = np.int64(0)
+    for b in range(failing):
+        n = np.int64(sizes[bad[b]])
+        suppressed += n
+        squares += n * n
+        apart += (n - most[bad[b]]) * (court.rows - n)
+    totals[SUPPRESSED] = suppressed
+    totals[KEPT] = many - failing
+    totals[SQUARES_KEPT] = totals[SQUARES] - squares
+    totals[APART] = apart
+    for i in range(node.size):
+        fields = layout.fields[i]
+        keys = pool.keys[fields[WORD], begin : begin + many]
+        prices = bill.prices[bill.at[i, node[i]] :]
+        here = below = 0.0
+        for b in range(failing):
+            g = bad[b]
+            price = prices[(keys[g] >> fields[SHIFT]) & fields[MASK]]
+            here += sizes[g] * price
+            below += (sizes[g] - most[g]) * price
+        bill.costs[0, i] = here
+        bill.costs[1, i] = below
