@@ -20,6 +20,7 @@ __version__ = "0.1.0"
 _HOME = {
     "wideberth.advice": ["Advice", "advise"],
     "wideberth.anonymizing": ["anonymize"],
+    "wideberth.latticing": ["Lattice", "lattice"],
     "wideberth.release": ["Release"],
     "wideberth.checking": ["check"],
     "wideberth.results": ["CheckResult"],
@@ -79,6 +80,7 @@ if TYPE_CHECKING:
         WideberthError,
     )
     from wideberth.hierarchy import Hierarchy
+    from wideberth.latticing import Lattice, lattice
     from wideberth.policy import Policy
     from wideberth.principles import (
         AlphaKAnonymity,

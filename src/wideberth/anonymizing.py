@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,23 +17,25 @@ import polars as pl
 from wideberth import tables
 from wideberth.advice import refusal
 from wideberth.algorithms import Demand, split
-from wideberth.algorithms.arrangement import check_list
-from wideberth.algorithms.crew import spread
+from wideberth.algorithms.lattice import generalize
+from wideberth.algorithms.lattice.measures import Facts
 from wideberth.algorithms.splitting import Progress
 from wideberth.algorithms.suppression import suppress
-from wideberth.encode import Domain
+from wideberth.binding import demands_of, quasis_of
 from wideberth.errors import ParameterError, PolicyError, PrivacyWarning
 from wideberth.exact import Ints
 from wideberth.forgetting import forgetful, forgetful_series
 from wideberth.groups import Partition
+from wideberth.latticing import account, ground_of, settings_of
+from wideberth.leveling import Leveled
 from wideberth.policy import GROUP, Policy
 from wideberth.principles import Principle
-from wideberth.quasi import Quasi, read_quasi
+from wideberth.quasi import Quasi
 from wideberth.recode import Recoded, recode
 from wideberth.release import Release, describe, fingerprint
 from wideberth.request import Request
 from wideberth.styling import Style, styles
-from wideberth.subject import Subject
+from wideberth.subject import compares
 from wideberth.transform import Grid
 from wideberth.verifying import require_principles, require_truth
 
@@ -62,6 +64,12 @@ def anonymize(
     recoding: str | Mapping[str, str] | None = None,
     align: str | Mapping[str, Grid] | None = None,
     weights: Mapping[str, float] | None = None,
+    measure: str | Callable[[Facts], float] | None = None,
+    levels: Mapping[str, int | Sequence[int]] | None = None,
+    local_rounds: int | None = None,
+    max_checks: int | None = None,
+    max_seconds: float | None = None,
+    max_memory: int | None = None,
     group: str | bool | None = None,
     seed: int | None = None,
     threads: int | None = None,
@@ -91,6 +99,8 @@ def anonymize(
         Where everything that is not given here comes from.
     algorithm, cuts, dealing, suppression_limit, recoding, align, weights : optional
         How the release is made; see `wideberth.transform.Transform`.
+    measure, levels, local_rounds, max_checks, max_seconds, max_memory : optional
+        The same for the algorithm "lattice".
     group : str or bool, optional
         The name of a column of group ids. By default there is one, named "group", exactly when a
         non-monotone principle is in force: its groups cannot be told from their published values.
@@ -136,6 +146,12 @@ def anonymize(
                 "recoding": recoding,
                 "align": align,
                 "weights": weights,
+                "measure": measure,
+                "levels": levels,
+                "local_rounds": local_rounds,
+                "max_checks": max_checks,
+                "max_seconds": max_seconds,
+                "max_memory": max_memory,
             },
             group=group,
         )
@@ -148,33 +164,30 @@ def anonymize(
             if principles or policy is None:
                 raise
             raise PolicyError(error.what, hint=error.hint) from None  # the policy's mistake
-    suppressed = request.frame.height - len(task.rows)
+    total = request.frame.height
     request = request.lighter()
-    with clock("splitting"):  # tells its own progress
-        outcome = split(
-            task.quasis,
-            task.demands,
-            rng=rng,
-            cuts=request.transform.cuts,
-            dealing=request.transform.dealing,
-            threads=threads,
-            progress=progress,
+    with clock("searching" if task.lattice else "splitting"):  # which tell their own progress
+        made = (
+            _generalized(task, request, progress)
+            if task.lattice
+            else _split(task, request, rng, threads, progress)
         )
-    partition = outcome.partition
+    task, partition = made.task, made.partition
     with clock("recoding", len(task.rows)):
         order = rng.permutation(len(task.rows))
-        recoded = recode(task.quasis, partition, task.styles, order, outcome.boxes)
+        recoded = made.recode(order)
         ids = _ids(task, partition, order, rng)
         published = _publish(request, task, recoded, ids, order)
         frame, _ = tables.adopt(published)
-    rows, group_ids = len(task.rows), task.group
+    suppressed, group_ids = total - len(task.rows), task.group
     question = {
         "quasi": [name for q in task.quasis for name in task.styles[q.name].columns(q)],
         "principles": list(request.principles),
         "group": group_ids,
         **request.guarded,
+        **made.question,
     }
-    with clock("verifying", rows):
+    with clock("verifying", len(task.rows)):
         require_truth(
             frame,
             task.frame,
@@ -183,12 +196,15 @@ def anonymize(
             styles=task.styles,
             untouched=[*request.roles["sensitive"], *request.roles["insensitive"]],
             group=group_ids,
+            consistent=made.consistent,
         )
-        del task, order, ids  # the original; a large table leaves little room for the rest
+        told = made.told
+        del task, made, order, ids  # the original; a large table leaves little room for the rest
         verified = require_principles(frame, question)
     manifest = describe(
         request,
-        outcome=outcome,
+        partition=partition,
+        made=told,
         suppressed=suppressed,
         recoded=recoded,
         verified=verified,
@@ -210,6 +226,86 @@ class _Task:
     demands: Sequence[Demand]
     styles: Mapping[str, Style]
     group: str | None
+    lattice: bool
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Made:
+    """Groups, and how they are published.
+
+    Parameters
+    ----------
+    task : _Task
+        The rows that are left.
+    partition : Partition
+        Their groups.
+    recode : callable
+        Returns what is published, for the rows in an order.
+    told : mapping
+        What the manifest says of how it was made.
+    question : mapping
+        What `check` must know besides.
+    consistent : bool
+        Whether equal values are published alike.
+    """
+
+    task: _Task
+    partition: Partition
+    recode: Callable[[Ints], Recoded]
+    told: Mapping[str, Any]
+    question: Mapping[str, Any] = field(default_factory=dict)
+    consistent: bool = False
+
+
+def _split(
+    task: _Task,
+    request: Request,
+    rng: np.random.Generator,
+    threads: int | None,
+    progress: Progress | None,
+) -> _Made:
+    """Split the table again and again."""
+    outcome = split(
+        task.quasis,
+        task.demands,
+        rng=rng,
+        cuts=request.transform.cuts,
+        dealing=request.transform.dealing,
+        threads=threads,
+        progress=progress,
+    )
+    return _Made(
+        task=task,
+        partition=outcome.partition,
+        recode=lambda order: recode(
+            task.quasis, outcome.partition, task.styles, order, outcome.boxes
+        ),
+        told={"leaves": outcome.leaves, "swap_audit": outcome.swap_audit},
+    )
+
+
+def _generalized(task: _Task, request: Request, progress: Progress | None) -> _Made:
+    """Choose a level for each quasi-identifier; leave out the rows of groups that fail then."""
+    ground = ground_of(task.quasis, task.demands, request.transform)
+    leveled = Leveled(generalize(ground, settings_of(request.transform), progress))
+    rows = leveled.rows
+    rest = replace(
+        task,
+        rows=task.rows[rows],
+        frame=task.frame[rows],
+        quasis=[replace(quasi, codes=quasi.codes[rows]) for quasi in task.quasis],
+    )
+    question = {}
+    if len(rows) < len(task.rows) and any(compares(p) for p in request.principles):
+        question = {"reference": task.frame.select(request.roles["sensitive"])}
+    return _Made(
+        task=rest,
+        partition=leveled.partition,
+        recode=leveled.recoded,
+        told={"lattice": account(leveled.made)},
+        question=question,
+        consistent=len(leveled.made.rounds) == 1,
+    )
 
 
 def _cautions(request: Request, seed: int | None) -> list[str]:
@@ -228,31 +324,27 @@ def _cautions(request: Request, seed: int | None) -> list[str]:
 def _prepare(request: Request, rng: np.random.Generator) -> _Task:
     """Encode the table, and leave out rows if it cannot be published otherwise."""
     rows = np.arange(request.frame.height)
-    demands = _demands(request, request.frame)
+    demands = demands_of(request, request.frame)
     group = _group_column(request, demands)
-    hopeless = [demand for demand in demands if not _feasible(demand, len(rows))]
+    lattice = request.transform.algorithm == "lattice"
+    # The lattice leaves out whole groups, and finds out itself whether that helps.
+    hopeless = [d for d in demands if not lattice and not _feasible(d, len(rows))]
     if hopeless:
         limit = request.transform.suppression_limit
         if not limit:
             raise refusal(hopeless[0].principle, hopeless[0].column, len(rows))
         rows = np.setdiff1d(rows, suppress(demands, len(rows), limit, rng))
-        demands = _demands(request, request.frame[rows])
+        demands = demands_of(request, request.frame[rows])
         for demand in demands:
             if not len(rows) or not _feasible(demand, len(rows)):
                 raise refusal(demand.principle, demand.column, len(rows))
     frame = request.frame[rows] if hopeless else request.frame
     untouched = [*request.roles["sensitive"], *request.roles["insensitive"]]
-
-    def encoded(name: str) -> Quasi:
-        return read_quasi(
-            frame[name],
-            kind=request.kind(name),
-            hierarchy=request.hierarchies.get(name),
-            weight=float(request.transform.weights.get(name, 1.0)),
-        )
-
-    quasis = spread(encoded, request.roles["quasi"])
+    quasis = quasis_of(request, frame)
     how = styles(quasis, request.transform.recoding, request.transform.align)
+    if lattice:
+        ground_of(quasis, demands, request.transform)  # says what is wrong with hierarchies
+        how = {quasi.name: Style("hierarchy") for quasi in quasis}
     _check_names(request, quasis, how, group)
     return _Task(
         rows=rows,
@@ -261,28 +353,8 @@ def _prepare(request: Request, rng: np.random.Generator) -> _Task:
         demands=demands,
         styles=how,
         group=group,
+        lattice=lattice,
     )
-
-
-def _demands(request: Request, frame: pl.DataFrame) -> list[Demand]:
-    """Bind every principle to the attribute that it guards."""
-    subject = Subject(frame, quasi=request.roles["quasi"], group=None, **request.guarded)
-    demands = []
-    for principle in request.principles:
-        if principle.needs == "population":
-            raise ParameterError(
-                f"{principle.name} cannot be made, only checked: the population would have to be "
-                "generalised like the table",
-                hint="leave it out, and check the release against a population generalised alike",
-            )
-        on = subject.attribute(principle)
-        column = subject.column(on, principle) if on else None
-        domain = (
-            column.domain if column else Domain(name="rows", histogram=np.array([frame.height]))
-        )
-        demands.append(Demand(principle, principle.bind(domain), column))
-    check_list(demands)
-    return demands
 
 
 def _group_column(request: Request, demands: Sequence[Demand]) -> str | None:

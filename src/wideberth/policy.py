@@ -136,7 +136,7 @@ def _check_transform(transform: Mapping[str, Any], quasi: Sequence[str], where: 
         Transform(**transform)
     except ParameterError as error:
         raise PolicyError(f"{where}, [transform]: {error.what}", hint=error.hint) from None
-    for key in ("recoding", "align", "weights"):
+    for key in ("recoding", "align", "weights", "levels"):
         for column in transform[key] if isinstance(transform.get(key), Mapping) else ():
             _known(column, quasi, f"{where}, transform.{key}", "what is no quasi-identifier:")
 

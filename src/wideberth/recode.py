@@ -109,8 +109,8 @@ def recode(
 
 
 @dataclass(frozen=True, eq=False)
-class _Values:
-    """What each group publishes: one of a few values.
+class Values:
+    """What each group, or each row, publishes: one of a few values.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ class _Values:
     which: Ints | Codes
 
     @classmethod
-    def of_keys(cls, keys: Ints, size: int, values: Callable[[Ints], pl.Series]) -> _Values:
+    def of_keys(cls, keys: Ints, size: int, values: Callable[[Ints], pl.Series]) -> Values:
         """Compute the values of distinct keys below `size`: groups are many, keys are few."""
         distinct, which = compress(keys, size)
         return cls(values(distinct), which)
@@ -218,7 +218,7 @@ class _Held:
         """Whether some of the group's rows are missing, but not all."""
         return self.lacking & ~self.absent
 
-    def label(self, said: _Values) -> _Values:
+    def label(self, said: Values) -> Values:
         """Add to the texts what must be said of missing values."""
         if not self.mixed.any() and not self.absent.any():
             return said
@@ -226,10 +226,10 @@ class _Held:
         nothing = pl.Series([None], dtype=pl.String)
         values = pl.concat([said.values, said.values + OR_MISSING, nothing])
         which = np.where(self.absent, 2 * few, said.which + few * self.mixed)
-        return _Values(values, which)
+        return Values(values, which)
 
 
-_Published: TypeAlias = tuple[list[_Values], Floats]
+_Published: TypeAlias = tuple[list[Values], Floats]
 
 
 def _interval(quasi: Quasi, held: _Held, grid: Grid | None) -> _Published:
@@ -241,7 +241,7 @@ def _interval(quasi: Quasi, held: _Held, grid: Grid | None) -> _Published:
         low, high = at.low_texts.gather(keys // size), at.high_texts.gather(keys % size)
         return low.zip_with(low == high, low + TO + high)
 
-    said = _Values.of_keys(lows * size + highs, size * size, texts)
+    said = Values.of_keys(lows * size + highs, size * size, texts)
     return [held.label(said)], at.high_places[highs] - at.low_places[lows]
 
 
@@ -250,13 +250,13 @@ def _bounds(quasi: Quasi, held: _Held, grid: Grid | None) -> _Published:
     lows, highs = held.lows, held.highs
     extent = at.high_places[highs] - at.low_places[lows]
     if quasi.domain.missing is None:
-        return [_Values(at.lows, lows), _Values(at.highs, highs)], extent
+        return [Values(at.lows, lows), Values(at.highs, highs)], extent
     nothing = pl.Series([None], dtype=at.lows.dtype)
     lows, highs = (np.where(held.absent, len(at.lows), which) for which in (lows, highs))
-    published = [_Values(pl.concat([at.lows, nothing]), lows)]
-    published.append(_Values(pl.concat([at.highs, nothing]), highs))
+    published = [Values(pl.concat([at.lows, nothing]), lows)]
+    published.append(Values(pl.concat([at.highs, nothing]), highs))
     lacking = (held.mixed | held.absent).astype(np.int64)
-    return [*published, _Values(pl.Series([False, True]), lacking)], extent
+    return [*published, Values(pl.Series([False, True]), lacking)], extent
 
 
 def _hierarchy(quasi: Quasi, held: _Held, grid: Grid | None) -> _Published:
@@ -270,7 +270,7 @@ def _hierarchy(quasi: Quasi, held: _Held, grid: Grid | None) -> _Published:
         low = np.where(held.absent, 0, np.minimum.reduceat(first[held.codes], held.start))
         high = np.where(held.absent, 0, np.maximum.reduceat(last[held.codes], held.start))
     nodes = _common_ancestors(tree, low, high)
-    said = _Values(pl.Series(tree.labels, dtype=pl.String), nodes)
+    said = Values(pl.Series(tree.labels, dtype=pl.String), nodes)
     leaves = tree.leaf_counts
     extent = (leaves[nodes] - 1) / max(int(leaves[0]) - 1, 1)
     return [held.label(said)], np.where(held.absent, 0.0, extent)
@@ -292,7 +292,7 @@ def _set(quasi: Quasi, held: _Held, grid: Grid | None) -> _Published:
         for codes in sets
     ]
     sizes = np.array([len(codes) for codes in sets])[which]
-    said = _Values(pl.Series(texts, dtype=pl.String), which)
+    said = Values(pl.Series(texts, dtype=pl.String), which)
     return [held.label(said)], np.maximum(sizes - 1, 0) / max(quasi.domain.known - 1, 1)
 
 

@@ -22,9 +22,9 @@ import numpy as np
 import polars as pl
 
 from wideberth import tables
-from wideberth.algorithms import Split
 from wideberth.checking import check
 from wideberth.errors import VerificationError
+from wideberth.groups import Partition
 from wideberth.principles import Principle
 from wideberth.recode import Recoded
 from wideberth.request import Request
@@ -152,7 +152,8 @@ _REPORT = "nothing was published; please report this"
 def describe(
     request: Request,
     *,
-    outcome: Split,
+    partition: Partition,
+    made: Mapping[str, Any],
     suppressed: int,
     recoded: Recoded,
     verified: CheckResult,
@@ -167,8 +168,10 @@ def describe(
     ----------
     request : Request
         What was asked.
-    outcome : Split
-        The groups that were made, and how.
+    partition : Partition
+        The groups that were made.
+    made : mapping
+        What the algorithm tells of how it made them.
     suppressed : int
         How many rows were left out.
     recoded : Recoded
@@ -184,7 +187,6 @@ def describe(
     seconds : mapping
         How long each phase took.
     """
-    partition = outcome.partition
     rows = verified.rows
     total = rows + suppressed
     sizes = np.bincount(partition.labels, minlength=partition.count)
@@ -204,8 +206,7 @@ def describe(
         "seed": "secret, from the operating system" if seed is None else f"fixed: {seed}",
         "rows": rows,
         "groups": partition.count,
-        "leaves": outcome.leaves,
-        "swap_audit": outcome.swap_audit,
+        **made,
         "suppressed": {"rows": suppressed, "share": suppressed / total},
         "loss": {
             "ncp_percent": _rounded(100 * recoded.loss),

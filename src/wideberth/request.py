@@ -103,12 +103,13 @@ class Request:
             native = frame = _with_numbers(frame, chosen, kinds)
         given = {key: value for key, value in transform.items() if value is not None}
         settings = Transform(**{**rules.transform, **given})
-        for column in settings.weights:
-            if column not in chosen["quasi"]:
-                raise ParameterError(
-                    f"weights: '{column}' is no quasi-identifier",
-                    hint=f"one of {', '.join(chosen['quasi'])}",
-                )
+        for key in ("weights", "levels"):
+            for column in getattr(settings, key):
+                if column not in chosen["quasi"]:
+                    raise ParameterError(
+                        f"{key}: '{column}' is no quasi-identifier",
+                        hint=f"one of {', '.join(chosen['quasi'])}",
+                    )
         return cls(
             native=native,
             frame=frame,

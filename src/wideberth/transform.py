@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from fractions import Fraction
@@ -11,13 +11,23 @@ from typing import Any, TypeAlias
 
 from wideberth.errors import ParameterError
 
-ALGORITHMS = ("mondrian",)
+ALGORITHMS = ("mondrian", "lattice")
 #: Planned; said so, rather than "unknown".
-_LATER = ("lattice", "anatomy")
+_LATER = ("anatomy",)
 CUTS = ("paper", "disjoint", "best", "quality")
 DEALING = ("rank", "matching")
 #: Nor may a weight be heavier than the inverse of this.
 _LIGHTEST = 1e-9
+#: See `wideberth.algorithms.lattice.measures`.
+MEASURES = (
+    "loss",
+    "ncp",
+    "discernibility",
+    "average-size",
+    "precision",
+    "height",
+    "entropy",
+)
 RECODINGS = ("interval", "bounds", "hierarchy", "set")
 
 #: A step for numbers, a number of days or a calendar unit for dates, or "hierarchy".
@@ -31,15 +41,16 @@ class Transform:
     Parameters
     ----------
     algorithm : str
-        What makes the groups: "mondrian".
+        What makes the groups: "mondrian" splits the table again and again; "lattice" publishes
+        every quasi-identifier on one level of its hierarchy, the same for the whole table.
     cuts : str
-        Which cuts are tried: "paper", "disjoint", "best" or "quality".
+        Which cuts mondrian tries: "paper", "disjoint", "best" or "quality".
     dealing : str
         How a non-monotone principle's groups are dealt: by "rank" of the sensitive values alone,
         or by "matching", which looks at quasi-identifiers too and so gives away more.
     suppression_limit : float
-        The largest share of rows that may be left out where the principles cannot be met
-        otherwise; 0 to refuse instead.
+        The largest share of rows that may be left out: by mondrian where the principles cannot be
+        met otherwise, by the lattice where that loses less.
     recoding : str or mapping, optional
         How quasi-identifiers are published: "interval", "bounds", "hierarchy" or "set", for each
         column or for all that it suits.
@@ -48,6 +59,16 @@ class Transform:
         "year" or "hierarchy"; or "hierarchy" for all that have one.
     weights : mapping
         How much the loss on a quasi-identifier counts beside the others; 1 by default.
+    measure : str or callable
+        What the lattice minimises: a name, or a function of `Facts`.
+    levels : mapping
+        By quasi-identifier, the level that the lattice must use, or the lowest and the highest.
+    local_rounds : int
+        How often the lattice generalises the rows that it would suppress by themselves.
+    max_checks, max_seconds : optional
+        How long the lattice is searched; without, until its best node is proven best.
+    max_memory : int
+        How many megabytes the tables of the lattice's nodes may take.
 
     Examples
     --------
@@ -66,6 +87,12 @@ class Transform:
     recoding: str | Mapping[str, str] | None = None
     align: str | Mapping[str, Grid] | None = None
     weights: Mapping[str, float] = field(default_factory=dict)
+    measure: str | Callable[[Any], float] = "loss"
+    levels: Mapping[str, int | Sequence[int]] = field(default_factory=dict)
+    local_rounds: int = 0
+    max_checks: int | None = None
+    max_seconds: float | None = None
+    max_memory: int = 1024
 
     def __post_init__(self) -> None:
         """Refuse what makes no sense whatever the table."""
@@ -97,6 +124,7 @@ class Transform:
         elif self.align is not None:
             _one_of("align", self.align, ("hierarchy",))
         self._check_weights()
+        self._check_lattice()
 
     def _check_weights(self) -> None:
         if not isinstance(self.weights, Mapping):
@@ -106,6 +134,46 @@ class Transform:
                 raise ParameterError(
                     f"the weight of '{column}' must be a number above 0, and of common size",
                     hint=f'weights = {{ "{column}" = 2 }}',
+                )
+
+    def _check_lattice(self) -> None:
+        if not callable(self.measure):
+            _one_of("measure", self.measure, MEASURES)
+        if not isinstance(self.levels, Mapping):
+            raise ParameterError("levels must be a table by column", hint="levels = { age = 2 }")
+        self._check_algorithm()
+        for column, given in self.levels.items():
+            ends = [given] if isinstance(given, int) else given
+            if not isinstance(ends, list | tuple | range) or not 1 <= len(ends) <= 2:
+                ends = [-1]
+            if not all(_whole(end, 0) for end in ends) or ends[0] > ends[-1]:
+                raise ParameterError(
+                    f"levels of '{column}' must be a level, or the lowest and the highest",
+                    hint=f'levels = {{ "{column}" = [0, 2] }}',
+                )
+        for key, least in (("local_rounds", 0), ("max_checks", 1), ("max_memory", 1)):
+            value = getattr(self, key)
+            if value is not None and not _whole(value, least):
+                raise ParameterError(f"{key} must be a whole number from {least}")
+        if self.max_seconds is not None and not (
+            _number(self.max_seconds) and self.max_seconds > 0
+        ):
+            raise ParameterError("max_seconds must be a number above 0", hint="max_seconds = 60")
+
+    def _check_algorithm(self) -> None:
+        """Refuse what the algorithm does not look at: whoever wrote it expects something of it."""
+        if self.algorithm == "lattice":
+            strange = ["recoding", "align", "dealing"]
+            hint = "leave it out: the lattice publishes nodes of hierarchies, and deals no groups"
+        else:
+            strange = ["measure", "levels", "local_rounds", "max_checks", "max_seconds"]
+            hint = 'algorithm = "lattice"'
+        usual = {f.name: f.default for f in fields(self)}
+        for key in strange:
+            value = getattr(self, key)
+            if value not in (usual[key], {}) and value != "hierarchy":
+                raise ParameterError(
+                    f"{key} means nothing to the algorithm '{self.algorithm}'", hint=hint
                 )
 
     @classmethod
@@ -119,9 +187,17 @@ class Transform:
         def plain(value: object) -> Any:
             if isinstance(value, Mapping):
                 return {key: plain(inner) for key, inner in value.items()}
+            if isinstance(value, list | tuple | range):
+                return [plain(inner) for inner in value]
+            if callable(value):
+                return getattr(value, "__name__", "a function")
             return value if isinstance(value, int | float | str | None) else str(value)
 
         return {key: plain(getattr(self, key)) for key in self.keys()}
+
+
+def _whole(value: object, least: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= least
 
 
 def _number(value: object) -> bool:

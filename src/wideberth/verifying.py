@@ -33,6 +33,7 @@ def require_truth(
     styles: Mapping[str, Style],
     untouched: Sequence[str],
     group: str | None,
+    consistent: bool = False,
 ) -> None:
     """Raise unless a table that is about to be published says the truth about its rows.
 
@@ -52,6 +53,8 @@ def require_truth(
         The columns that must be as they were.
     group : str, optional
         The column of group ids. Rows of a group must be published alike.
+    consistent : bool
+        Whether a value must be published in the same way wherever it occurs.
     """
     rows = len(quasis[0].codes)
     seen = np.zeros(rows, dtype=bool)
@@ -74,6 +77,8 @@ def require_truth(
             raise _defect(f"published values of '{quasi.name}' do not cover the original ones")
     if group:
         _require_uniform(table, group, alike)
+    if consistent:
+        _require_consistent(table, quasis, order)
     for name in untouched:
         if not _as_text(table[name]).equals(_as_text(original[name].gather(order))):
             raise _defect(f"values of '{name}' have changed")
@@ -126,6 +131,16 @@ def _require_uniform(table: pl.DataFrame, group: str, quasi: Sequence[str]) -> N
         one[ids.codes] = codes
         if not np.array_equal(one[ids.codes], codes):
             raise _defect(f"'{name}' differs within a group")
+
+
+def _require_consistent(table: pl.DataFrame, quasis: Sequence[Quasi], order: Ints) -> None:
+    """Raise unless equal values are published alike in all rows."""
+    for quasi in quasis:
+        codes, published = quasi.codes[order], _numbered(table[quasi.name])
+        one = np.zeros(quasi.domain.size, dtype=np.int32)
+        one[codes] = published
+        if not np.array_equal(one[codes], published):
+            raise _defect(f"equal values of '{quasi.name}' are published differently")
 
 
 def _numbered(series: pl.Series) -> Any:

@@ -17,6 +17,7 @@ import polars as pl
 from hypothesis import strategies as st
 
 from kernels.samples import KINDS_FOR, Sample, hierarchy, principles, sample, samples, trees
+from naive import ancestry
 from wideberth.algorithms.demand import Demand
 from wideberth.principles import Principle, Rule, lookup
 from wideberth.quasi import Quasi, read_quasi
@@ -108,9 +109,13 @@ class Case:
     def demands(self) -> list[Demand]:
         """The principles bound to their attributes."""
         return [
-            Demand(p, rule_for(p, self.samples), self.samples[p.on].column if p.on else None)
+            Demand(p, rule_for(p, self.samples), self.sample_for(p).column if p.on else None)
             for p in self.wanted
         ]
+
+    def sample_for(self, principle: Principle) -> Sample:
+        """The attribute that a principle is on, or any if it looks at sizes."""
+        return self.samples[_attribute_of(principle, self.samples)]
 
     def cells(self) -> dict[str, pl.Series]:
         """The sensitive columns, typed; an attribute of several columns has them numbered."""
@@ -131,8 +136,14 @@ def _columns(name: str, data: Sample) -> list[pl.Series]:
 
 def rule_for(principle: Principle, known: Mapping[str, Sample]) -> Rule:
     """Bind a principle to the attribute it is on, or to any if it looks at sizes."""
-    on = principle.on if isinstance(principle.on, str) else next(iter(known))
-    return principle.bind(known[on].column.domain)
+    return principle.bind(known[_attribute_of(principle, known)].column.domain)
+
+
+def _attribute_of(principle: Principle, known: Mapping[str, Sample]) -> str:
+    on = principle.on
+    if on is None or isinstance(on, str):
+        return on or next(iter(known))
+    return on[0][:-1]  # its columns are numbered
 
 
 def wish(cls: type[Principle]) -> list[Wish]:
@@ -147,9 +158,7 @@ def cases(
     """Draw a table of up to so many rows and principles that suit it, feasible ones if possible."""
     n = draw(st.integers(1, rows))
     rng = np.random.default_rng(draw(st.integers(0, 2**16)))
-    attributes = dict.fromkeys(on for on, _, _ in wishes if on) or {"s": None}
-    known = {on: draw(_attribute(on, wishes, n, rng, kinds)) for on in attributes}
-    wanted = [draw(_principle(one, known)) for one in wishes]
+    known, wanted = draw(_guarded(wishes, n, rng, kinds))
     quasi, trees_of, weights = {}, {}, {}
     for name in "abcd"[: draw(st.integers(1, 4))]:
         quasi[name], parents = draw(_quasi(n, rng))
@@ -160,19 +169,58 @@ def cases(
 
 
 @st.composite
+def climbing(
+    draw: st.DrawFn, wishes: Sequence[Wish], rows: int = 40, nodes: int = 150, many: bool = True
+) -> Case:
+    """Draw the same where every quasi-identifier has a hierarchy; so many nodes of a lattice."""
+    n = draw(st.integers(3, rows))
+    rng = np.random.default_rng(draw(st.integers(0, 2**16)))
+    known, wanted = draw(_guarded(wishes, n, rng, (), many))
+    quasi, trees_of, weights = {}, {}, {}
+    for name in "abcd"[: draw(st.integers(1, 4))]:
+        cells, parents = draw(_climbing(n, rng))
+        nodes //= 1 + max(len(ancestry(node, parents)) - 1 for node in parents)
+        if quasi and not nodes:
+            break
+        quasi[name], trees_of[name] = cells, parents
+        weights[name] = draw(st.sampled_from([1.0, 1.0, 0.3, 7.0]))
+    return Case(quasi, trees_of, weights, known, wanted)
+
+
+@st.composite
+def _guarded(
+    draw: st.DrawFn,
+    wishes: Sequence[Wish],
+    n: int,
+    rng: Any,
+    kinds: Sequence[str],
+    many: bool = True,
+) -> tuple[dict[str, Sample], list[Principle]]:
+    """Draw the sensitive attributes, and the principles."""
+    attributes = dict.fromkeys(on for on, _, _ in wishes if on) or {"s": None}
+    known = {on: draw(_attribute(on, wishes, n, rng, kinds, many)) for on in attributes}
+    return known, [draw(_principle(one, known)) for one in wishes]
+
+
+@st.composite
 def _attribute(
-    draw: st.DrawFn, on: str, wishes: Sequence[Wish], n: int, rng: Any, kinds: Sequence[str]
+    draw: st.DrawFn,
+    on: str,
+    wishes: Sequence[Wish],
+    n: int,
+    rng: Any,
+    kinds: Sequence[str],
+    many: bool = True,
 ) -> Sample:
     """Draw a pool of values that suit all principles on an attribute, and deal it to the rows."""
     asking = [_class(who) for at, who, _ in wishes if at == on] or [lookup("k-anonymity")]
     fitting = [k for k in KINDS_FOR[asking[0].needs] if all(_suits(k, cls) for cls in asking)]
     few = draw(samples(asking[0], rows=12, groups=1, kinds=kinds or fitting))
     pool, parents = few.values, few.context.parents
-    if few.kind in MANY and draw(st.booleans()):
+    if many and few.kind in MANY and draw(st.booleans()):
         pool, parents = MANY[few.kind], parents and TREE
-    many = len(pool)
     evenly = draw(st.booleans())
-    at = rng.permutation(n) % many if evenly else rng.integers(0, many, n)
+    at = rng.permutation(n) % len(pool) if evenly else rng.integers(0, len(pool), n)
     values = [pool[i] for i in at]
     if few.kind == "vectors" and all(v is None for v in values):
         values[0] = next(v for v in pool if v is not None)
@@ -223,6 +271,32 @@ def _quasi(draw: st.DrawFn, n: int, rng: Any) -> tuple[list[Any], Any]:
     else:
         cells = [f"v{i:02}" for i in at]
     if draw(st.integers(0, 2)) == 0:
-        for row in np.flatnonzero(rng.random(n) < 0.3)[1:].tolist():
-            cells[row] = None
+        _forget(cells, rng)
     return cells, parents
+
+
+@st.composite
+def _climbing(draw: st.DrawFn, n: int, rng: Any) -> tuple[list[Any], dict[str, str | None]]:
+    """Draw a quasi-identifier with a hierarchy, which need not list numbers in their order."""
+    kind = draw(st.sampled_from(["balanced", "unbalanced", "numbers", "balanced", "root"]))
+    parents: dict[str, str | None] = {"n0": None}
+    if kind != "root":
+        parents = draw(trees(kind == "balanced"))
+    nodes = [*parents]
+    if kind == "balanced" or draw(st.booleans()):
+        nodes = [node for node in parents if node not in parents.values()]
+    at = rng.integers(0, draw(st.sampled_from([2, 5, 100])), n)
+    cells: list[Any] = [nodes[i % len(nodes)] for i in at]
+    if kind == "numbers":
+        number = dict(zip(parents, (rng.permutation(len(parents)) * 7 - 10).tolist(), strict=True))
+        cells = [number[cell] for cell in cells]
+        parents = {str(number[v]): up and str(number[up]) for v, up in parents.items()}
+    if draw(st.integers(0, 2)) == 0:
+        _forget(cells, rng)
+    return cells, parents
+
+
+def _forget(cells: list[Any], rng: Any) -> None:
+    """Leave out some values, but not the first."""
+    for row in np.flatnonzero(rng.random(len(cells)) < 0.3)[1:].tolist():
+        cells[row] = None

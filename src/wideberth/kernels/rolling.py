@@ -111,6 +111,49 @@ class Room(NamedTuple):
     level: Any
 
 
+#: The most tables there can be at a time.
+_TABLES = 4096
+
+
+def make_pool(groups: int, words: int, axes: int, lines: int = 0, entries: int = 0) -> Pool:
+    """Return a pool without tables.
+
+    Parameters
+    ----------
+    groups, entries : int
+        Room for so many groups, and entries of histograms that are lists.
+    words, axes : int
+        Words of a key, and quasi-identifiers.
+    lines : int
+        Values of a histogram that has a place for each.
+    """
+    return Pool(
+        keys=np.empty((words, groups), np.int64),
+        sizes=np.empty(groups, np.int32),
+        lines=np.empty((groups if lines else 0, lines), np.int32),
+        start=np.empty(groups + 1 if entries else 0, np.int32),
+        codes=np.empty(entries, np.int32),
+        counts=np.empty(entries, np.int32),
+        levels=np.zeros((_TABLES, axes), np.int8),
+        spans=np.zeros((_TABLES, 2), np.int64),
+        state=np.zeros(4, np.int64),
+    )
+
+
+def make_room(groups: int, words: int, width: int, axes: int) -> Room:
+    """Return memory for tables of so many groups, and histograms of so many values."""
+    return Room(
+        slots=np.empty(1 << max(2 * groups - 1, 1).bit_length(), np.int32),
+        raised=np.empty((words, groups), np.int64),
+        label=np.empty(groups, np.int32),
+        head=np.empty(groups, np.int32),
+        after=np.empty(groups, np.int32),
+        dense=np.zeros(width, np.int32),
+        bits=np.zeros(width // 64 + 1, np.uint64),
+        level=np.zeros(axes, np.int8),
+    )
+
+
 @njit(**JIT)
 def count(keys, rows, pool, room):
     """Make the first table of the rows' keys; `room.label` tells the group of each row."""

@@ -26,7 +26,17 @@ _KERNELS = {
     "solve": ("solving", 3.4),
     "_solve_pools": ("solving", 1.4),
     "_exchange_rows": ("exchanging", 1.0),
+    "count": ("rolling", 0.7),
+    "count_values": ("rolling", 0.2),
+    "table_of": ("rolling", 1.6),
+    "size_up": ("weighing", 0.4),
+    "judge": ("weighing", 4.5),
+    "weigh": ("weighing", 0.5),
+    "lift": ("tagging", 0.3),
+    "choose": ("tagging", 0.4),
+    "choose_in_order": ("tagging", 0.2),
 }
+_LATTICE = ("rolling", "weighing", "tagging")
 #: To start a process takes about as long.
 _START = 0.8
 
@@ -48,6 +58,12 @@ def needed(cuts: str, *, looks_up: bool, only_sizes: bool) -> list[str]:
         *(["solve", "_solve_pools"] if cuts in ("best", "quality") else []),
         *(["_exchange_rows"] if cuts == "quality" and only_sizes else []),
     ]
+
+
+def for_lattice(*, tests: bool) -> list[str]:
+    """Name the kernels that search a lattice; without tests, only sizes of groups matter."""
+    names = [name for name, (module, _) in _KERNELS.items() if module in _LATTICE]
+    return [name for name in names if tests or name not in ("count_values", "judge")]
 
 
 def missing(names: Iterable[str], place: Path | None = None) -> list[str]:
@@ -112,7 +128,7 @@ def _shares(names: Iterable[str]) -> tuple[list[str], list[str]]:
 
 
 def _compile(kind: type, names: Iterable[str]) -> None:
-    from wideberth.kernels import cutting, exchanging, judging, solving
+    from wideberth.kernels import cutting, exchanging, judging, solving, trying
 
     actions: dict[str, Callable[[], object]] = {
         "_hands_by_rank": lambda: judging.hands(False),
@@ -123,6 +139,7 @@ def _compile(kind: type, names: Iterable[str]) -> None:
         "solve": solving.solver,
         "_solve_pools": lambda: solving.pools_for(kind),
         "_exchange_rows": exchanging.exchanger,
+        **trying.LATTICE,
     }
     with _no_collecting():
         for name in names:

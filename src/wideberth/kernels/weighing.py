@@ -121,7 +121,7 @@ def size_up(table, pool, court, bill):
 def judge(table, pool, court, bill):
     """Put all groups to all tests; return how many rows are lost here and below.
 
-    A group that fails is followed by trials of what could be kept of it, which the same test judges.
+    For a group that fails there are trials of what could be kept of it, judged by the same test.
     """
     begin, many = pool.spans[table, BEGIN], pool.spans[table, MANY]
     lost = bill.totals[LOST]
@@ -143,7 +143,12 @@ def judge(table, pool, court, bill):
             high = np.int64(-1)  # the highest cap that passes is between low and high
             while True:
                 good = _passes(
-                    test, court.tables, size, entries, court.desk[VALUE], court.desk[line],
+                    test,
+                    court.tables,
+                    size,
+                    entries,
+                    court.desk[VALUE],
+                    court.desk[line],
                     court.desk[TALLY],
                 )
                 if line == COUNT:
@@ -207,7 +212,7 @@ def _most(test, tables, n, entries, desk):
     value, count, tally = desk[VALUE], desk[COUNT], desk[TALLY]
     p, q, third = test[NUMBERS], test[NUMBERS + 1], test[NUMBERS + 2]
     low, high = np.int64(0), n
-    if kind == ALL or kind == NOTHING:
+    if kind < 0:
         return n if kind == ALL else low
     if kind == kinds.CROWD:
         best = np.int64(0)

@@ -144,7 +144,9 @@ class _Ordered(_Closeness):
         below = whole(self.below, self.bound)
         self.area = np.concatenate((np.zeros(1, below.dtype), np.cumsum(below)))
         if domain.missing is None:
-            self.kernel = self._kernel(kinds.ORDERED, (self.steps,), np.append(self.below, self.area))
+            self.kernel = self._kernel(
+                kinds.ORDERED, (self.steps,), np.append(self.below, self.area)
+            )
 
     def moved(self, groups: Groups) -> Whole:
         if self.domain.missing is None:

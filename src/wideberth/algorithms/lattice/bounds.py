@@ -12,15 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from wideberth.algorithms.lattice.ground import Engine, Ground, Verdict
+from wideberth.algorithms.lattice.ground import Engine, Ground, Prices, Verdict
 from wideberth.algorithms.lattice.measures import (
+    NCP,
     ByAttribute,
     BySize,
     Custom,
     Facts,
     Measure,
-    NCP,
-    Prices,
     levels_of,
 )
 from wideberth.algorithms.lattice.shape import Node, outer_sum
@@ -69,7 +68,7 @@ class Bounds(ABC):
         self._infer(here, verdict)
         self.floor[self.shape.index(node)] = np.inf
 
-    def _infer(self, here: Any, verdict: Verdict) -> None:
+    def _infer(self, here: Any, verdict: Verdict) -> None:  # noqa: B027 - by default, nothing
         """Raise bounds of other nodes."""
 
     def _lift(self, bounds: Floats, low: Any, high: Any, terms: Floats) -> None:
@@ -154,7 +153,8 @@ class NoBounds(Bounds):
     def score(self, node: Node, verdict: Verdict) -> float:
         """Ask the function."""
         ground, engine, prices = self.ground, self.engine, self.prices
-        assert engine is not None and prices is not None  # noqa: S101 - set before the search
+        assert engine is not None  # noqa: S101 - set before the search
+        assert prices is not None  # noqa: S101 - they are the NCP's
         means = [means[rung] for means, rung in zip(prices.means, node, strict=True)]
         losses = np.array(means) + verdict.here / ground.rows
         facts = Facts(

@@ -9,21 +9,20 @@ from typing import Any
 import numpy as np
 
 from wideberth.algorithms.demand import Demand
-from wideberth.algorithms.lattice.ground import Ground, Verdict
-from wideberth.algorithms.lattice.measures import Prices
+from wideberth.algorithms.lattice.ground import Ground, Prices, Verdict
 from wideberth.algorithms.lattice.shape import Node
 from wideberth.encode import Column
 from wideberth.errors import ParameterError
-from wideberth.exact import Ints
+from wideberth.exact import Floats, Ints
 from wideberth.groups import Partition
-from wideberth.kernels import judging, kinds, rolling, weighing
+from wideberth.kernels import judging, kinds, rolling, warming, weighing
 
 #: Bits of a word of a key.
 _WORD = 63
 #: With more sensitive values than that, histograms are lists.
 _FEW = 64
-#: The most tables, and room for so many times the groups of the first one.
-_TABLES, _TIMES = 4096, 64
+#: Room for so many times the groups of the first table.
+_TIMES = 64
 #: Tests of which it is known how much of a failing group can be kept.
 _EASED = (kinds.CROWD, kinds.ENTROPY, kinds.RECURSIVE, kinds.EQUAL, kinds.TREE)
 
@@ -42,6 +41,8 @@ class Compiled:
     """
 
     def __init__(self, ground: Ground, prices: Prices | None, memory: int) -> None:
+        tests = any(demand.column is not None for demand in ground.demands)
+        warming.warm(np.uint16, warming.for_lattice(tests=tests))
         self.ground = ground
         self.fields = _fields([ladder.width(0) for ladder in ground.ladders])
         self.pool = self._pool(memory)
@@ -67,6 +68,14 @@ class Compiled:
         sizes = self.pool.sizes[begin : begin + many]
         kept: Ints = sizes[self.bill.fine[:many] != 0].astype(np.int64)
         return kept
+
+    def price(self, node: Node, prices: Prices) -> Floats:
+        """Return what suppressed rows cost in a node, by quasi-identifier, at other prices."""
+        table = self._judged(node)
+        bill = self.bill._replace(**self._priced(prices))
+        weighing.weigh(self.node, table, self.pool, self.layout, self.court, bill)
+        costs: Floats = bill.costs[0].copy()
+        return costs
 
     def _judged(self, node: Node) -> int:
         """Judge a node as far as it takes; return which is its table."""
@@ -157,7 +166,7 @@ class Compiled:
                 end += len(raised)
         return rolling.Layout(np.array(self.fields), np.concatenate(deltas), at, crowding)
 
-    def _bill(self, prices: Prices | None) -> weighing.Bill:
+    def _priced(self, prices: Prices | None) -> dict[str, Any]:
         ladders = self.ground.ladders
         gaps = [[np.zeros(ladder.width(r)) for r in range(len(ladder))] for ladder in ladders]
         if prices is not None:
@@ -168,14 +177,16 @@ class Compiled:
             for level, gap in enumerate(levels):
                 line[level] = end
                 end += len(gap)
+        return {"prices": np.concatenate([gap for levels in gaps for gap in levels]), "at": at}
+
+    def _bill(self, prices: Prices | None) -> weighing.Bill:
         groups = int(self.pool.spans[0, rolling.MANY])
         return weighing.Bill(
-            prices=np.concatenate([gap for levels in gaps for gap in levels]),
-            at=at,
+            **self._priced(prices),
             fine=np.empty(groups, np.uint8),
             most=np.empty(groups, np.int32),
             bad=np.empty(groups + 1, np.int32),
-            costs=np.zeros((2, len(ladders))),
+            costs=np.zeros((2, len(self.fields))),
             totals=np.zeros(7, np.int64),
         )
 
@@ -185,9 +196,9 @@ class Compiled:
         """Count the rows, and reserve memory for more tables."""
         rows, width = self.ground.rows, self.offsets[-1]
         keys = self._keys()
-        room = _room(rows, len(keys), width, len(self.fields))
-        words = len(keys)
-        first = _empty(words, rows, 0, 0, self.ground)
+        words, axes = len(keys), len(self.fields)
+        room = rolling.make_room(rows, words, width, axes)
+        first = rolling.make_pool(rows, words, axes)
         groups = int(rolling.count(keys, rows, first, room))
         label = room.label
         lists = self._lists(label, groups) if width > _FEW else None
@@ -201,7 +212,7 @@ class Compiled:
                 hint=f"max_memory = {-(-4 * once // 2**20)}",
             )
         times = min(memory // once, _TIMES)
-        pool = _empty(words, groups * times, lines, entries * times, self.ground)
+        pool = rolling.make_pool(groups * times, words, axes, lines, entries * times)
         pool.keys[:, :groups] = first.keys[:, :groups]
         pool.sizes[:groups] = first.sizes[:groups]
         if lists:
@@ -213,7 +224,7 @@ class Compiled:
                 rolling.count_values(label, column.codes, offset, pool.lines)
         pool.spans[0] = 0, groups
         pool.state[:] = 1, groups, entries, 0
-        self.room = _room(groups, words, width, len(self.fields))
+        self.room = rolling.make_room(groups, words, width, axes)
         return pool
 
     def _keys(self) -> Any:
@@ -255,42 +266,3 @@ def _fields(widths: Sequence[int]) -> list[tuple[int, int, int]]:
         fields.append((word, shift, (1 << bits) - 1))
         shift += bits
     return fields
-
-
-def _empty(words: int, groups: int, lines: int, entries: int, ground: Ground) -> rolling.Pool:
-    """Return a pool without tables."""
-    return rolling.Pool(
-        keys=np.empty((words, groups), np.int64),
-        sizes=np.empty(groups, np.int32),
-        lines=np.empty((groups if lines else 0, lines), np.int32),
-        start=np.empty(groups + 1 if entries else 0, np.int32),
-        codes=np.empty(entries, np.int32),
-        counts=np.empty(entries, np.int32),
-        levels=np.zeros((_TABLES, len(ground.ladders)), np.int8),
-        spans=np.zeros((_TABLES, 2), np.int64),
-        state=np.zeros(4, np.int64),
-    )
-
-
-def _room(groups: int, words: int, width: int, fields: int) -> rolling.Room:
-    return rolling.Room(
-        slots=np.empty(1 << max(2 * groups - 1, 1).bit_length(), np.int32),
-        raised=np.empty((words, groups), np.int64),
-        label=np.empty(groups, np.int32),
-        head=np.empty(groups, np.int32),
-        after=np.empty(groups, np.int32),
-        dense=np.zeros(width, np.int32),
-        bits=np.zeros(width // 64 + 1, np.uint64),
-        level=np.zeros(fields, np.int8),
-    )
-
-
-def compilable(ground: Ground) -> bool:
-    """Tell whether every demand has a compiled form, as a test of the group as it is."""
-    for demand in ground.demands:
-        kernel = demand.rule.kernel
-        if kernel is None or not kernel.modest or kernel.order is not None:
-            return False
-        if not demand.rule.monotone:  # its compiled form is about groups to be dealt
-            return False
-    return True

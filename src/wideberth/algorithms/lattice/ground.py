@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple, Protocol
@@ -79,6 +79,27 @@ class Ground:
         return Ground(ladders, demands, limit)
 
 
+class Prices:
+    """What values lose on each level of each quasi-identifier.
+
+    Parameters
+    ----------
+    ladders : sequence of Ladder
+        The quasi-identifiers.
+    price : callable
+        What each code of a level loses, and what more if its row is suppressed.
+    """
+
+    def __init__(
+        self, ladders: Sequence[Ladder], price: Callable[[Ladder, int], tuple[float, Floats]]
+    ) -> None:
+        priced = [[price(ladder, rung) for rung in range(len(ladder))] for ladder in ladders]
+        #: By quasi-identifier and level: the mean over all rows, if none is suppressed.
+        self.means = [np.array([mean for mean, _ in levels]) for levels in priced]
+        #: By quasi-identifier and level: what more each code loses when suppressed.
+        self.gaps = [[gap for _, gap in levels] for levels in priced]
+
+
 class Verdict(NamedTuple):
     """What is known of a node that was checked.
 
@@ -111,4 +132,8 @@ class Engine(Protocol):
 
     def sizes(self, node: Node) -> Ints:
         """Return the sizes of the groups that are kept in a node."""
+        ...
+
+    def price(self, node: Node, prices: Prices) -> Floats:
+        """Return what suppressed rows cost in a node, by quasi-identifier, at other prices."""
         ...

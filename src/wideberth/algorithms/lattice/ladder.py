@@ -182,6 +182,6 @@ def _offer(quasi: Quasi) -> str:
         option = option.replace(mark, "" if mark != " " else mark)
     option = option.replace(", ", ",")
     return (
-        f"in the policy, [hierarchies] \"{quasi.name}\" = {{ {rule} }}; or let "
+        f'in the policy, [hierarchies] "{quasi.name}" = {{ {rule} }}; or let '
         f"wideberth hierarchy build {option} write a file"
     )

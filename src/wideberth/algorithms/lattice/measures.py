@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from wideberth.algorithms.lattice.ground import Verdict
+from wideberth.algorithms.lattice.ground import Prices, Verdict
 from wideberth.algorithms.lattice.ladder import Ladder
 from wideberth.algorithms.lattice.shape import Node
 from wideberth.errors import ParameterError
@@ -54,33 +54,19 @@ class Measure(ABC):
     reference: ClassVar[str]
 
 
-class Prices:
-    """What values lose on each level of each quasi-identifier.
-
-    Parameters
-    ----------
-    ladders : sequence of Ladder
-        The quasi-identifiers.
-    price : callable
-        What each code of a level loses, and what more if its row is suppressed.
-    """
-
-    def __init__(
-        self, ladders: Sequence[Ladder], price: Callable[[Ladder, int], tuple[float, Floats]]
-    ) -> None:
-        priced = [[price(ladder, rung) for rung in range(len(ladder))] for ladder in ladders]
-        #: By quasi-identifier and level: the mean over all rows, if none is suppressed.
-        self.means = [np.array([mean for mean, _ in levels]) for levels in priced]
-        #: By quasi-identifier and level: what more each code loses when suppressed.
-        self.gaps = [[gap for _, gap in levels] for levels in priced]
-
-
 class ByAttribute(Measure):
     """A measure that adds up what quasi-identifiers lose, after bending each one's loss."""
 
     @abstractmethod
     def price(self, ladder: Ladder, rung: int) -> tuple[float, Floats]:
         """Return the mean loss on a level, and how much more each of its codes would lose."""
+
+    def total(self, prices: Prices, ladders: Sequence[Ladder], node: Node, costs: Any) -> float:
+        """Add up what a node loses, given what suppression costs; rows are those of the ladders."""
+        rows = len(ladders[0].quasi.codes)
+        means = [means[rung] for means, rung in zip(prices.means, node, strict=True)]
+        shares = self.shares(np.array([ladder.quasi.weight for ladder in ladders]))
+        return float(shares @ self.bend(np.array(means) + costs / rows))
 
     def shares(self, weights: Floats) -> Floats:
         """Return how much each quasi-identifier counts, given their weights."""

@@ -23,9 +23,9 @@ _SHARE = 0.3
 class Promising:
     """Picks the node whose check promises to settle the most others.
 
-    A failure settles the nodes below, a success those later in an order. How likely it is to succeed
-    is learned: the fewer values the levels have, the fewer and larger groups there can be, so
-    successes of finer nodes and failures of coarser ones tell.
+    A failure settles the nodes below, a success those later in an order. How likely the one or the
+    other is has to be learned: the fewer values the levels have, the fewer and larger groups there
+    can be, so successes of finer nodes and failures of coarser ones tell.
 
     Parameters
     ----------

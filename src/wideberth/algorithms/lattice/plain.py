@@ -6,13 +6,15 @@ merges tuples, and the rules see what they always see.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
-from wideberth.algorithms.lattice.ground import Ground, Verdict
-from wideberth.algorithms.lattice.measures import Prices
+from wideberth.algorithms.lattice.ground import Ground, Prices, Verdict
+from wideberth.algorithms.lattice.ladder import Ladder
 from wideberth.algorithms.lattice.shape import Node
 from wideberth.encode import Codes, Column, compress
-from wideberth.exact import Bools, Ints
+from wideberth.exact import Bools, Floats, Ints
 from wideberth.groups import Groups, Partition
 
 
@@ -51,11 +53,8 @@ class Plain:
             return Verdict(lost, groups=len(sizes), squares=squares)
         here, below = np.zeros(len(node)), np.zeros(len(node))
         if self.prices is not None:
-            one = partition.first_rows()
-            for i, (ladder, rung, codes) in enumerate(self._raised(node)):
-                price = self.prices.gaps[i][rung][ladder.codes[rung][codes[one]]]
-                here[i] = price[~fine] @ sizes[~fine]
-                below[i] = price @ (sizes - most)
+            here = self._cost(node, self.prices, partition, np.where(fine, 0, sizes))
+            below = self._cost(node, self.prices, partition, sizes - most)
         apart = (sizes - most) @ (ground.rows - sizes)
         return Verdict(
             lost=lost,
@@ -76,7 +75,22 @@ class Plain:
         fine, _ = self._judged(partition, sizes)
         return sizes[fine]
 
-    def _raised(self, node: Node):  # type: ignore[no-untyped-def]
+    def price(self, node: Node, prices: Prices) -> Floats:
+        """Return what suppressed rows cost in a node, by quasi-identifier, at other prices."""
+        partition = _merged([x.codes[r][c] for x, r, c in self._raised(node)])
+        sizes = _rolled(self.counted[None], partition).sizes
+        fine, _ = self._judged(partition, sizes)
+        return self._cost(node, prices, partition, np.where(fine, 0, sizes))
+
+    def _cost(self, node: Node, prices: Prices, partition: Partition, rows: Ints) -> Floats:
+        """Add up what so many suppressed rows of each group cost."""
+        one = partition.first_rows()
+        costs = np.zeros(len(node))
+        for i, (ladder, rung, codes) in enumerate(self._raised(node)):
+            costs[i] = prices.gaps[i][rung][ladder.codes[rung][codes[one]]] @ rows
+        return costs
+
+    def _raised(self, node: Node) -> Iterator[tuple[Ladder, int, Codes]]:
         return zip(self.ground.ladders, node, self.codes, strict=True)
 
     def _judged(self, partition: Partition, sizes: Ints) -> tuple[Bools, Ints]:
@@ -98,9 +112,7 @@ class Plain:
 
 def partition_at(ground: Ground, node: Node) -> Partition:
     """Group the rows as a node does."""
-    return _merged(
-        [x.codes[r][x.quasi.codes] for x, r in zip(ground.ladders, node, strict=True)]
-    )
+    return _merged([x.codes[r][x.quasi.codes] for x, r in zip(ground.ladders, node, strict=True)])
 
 
 def satisfying(ground: Ground, partition: Partition) -> Bools:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,6 +31,8 @@ class Found:
         No node is better than that. It is the score if the best node is proven best.
     proven : bool
         Whether it is.
+    ranking : sequence
+        The best nodes, with their measures and what was learned of them; the best first.
     """
 
     node: Node | None
@@ -37,29 +40,37 @@ class Found:
     score: float
     bound: float
     proven: bool
+    ranking: Sequence[tuple[float, Node, Verdict]] = ()
 
 
-def optimum(bounds: Bounds, probe: Probe) -> Found:
-    """Find a node with the best score."""
+def optimum(bounds: Bounds, probe: Probe, many: int = 1) -> Found:
+    """Find a node with the best score, or the best few nodes."""
     ground, shape = bounds.ground, bounds.shape
     pick = InOrder(ground) if bounds.two_sided else Promising(ground, bounds.low())
-    best, found = np.inf, Found(None, None, np.inf, np.inf, True)
+    ranking: list[tuple[float, Node, Verdict]] = []
     while True:
         low = bounds.low()
+        best = ranking[-1][0] if len(ranking) == many else np.inf
         bar = best - abs(best) * _EQUAL if best < np.inf else best
         index = pick(low, bar)
-        if index < 0:
-            return found
-        if probe.spent:
-            floor = bounds.shown(min(float(low.min()), best))
-            return Found(found.node, found.verdict, found.score, floor, proven=False)
+        if index < 0 or probe.spent:
+            return _found(bounds, ranking, np.inf if index < 0 else float(low.min()))
         node = shape.node(index)
         verdict = probe(node)
         pick.learn(index, verdict.lost <= ground.limit)
         if ground.admits(verdict):
-            score = bounds.score(node, verdict)
-            if score < best:
-                best = score
-                found = Found(node, verdict, bounds.shown(best), bounds.shown(best), True)
+            ranking.append((bounds.score(node, verdict), node, verdict))
+            ranking.sort(key=lambda entry: entry[:2])
+            del ranking[many:]
         bounds.learn(node, verdict)
         probe.tell("searching", lambda: int((low >= bar).sum()), shape.nodes)  # noqa: B023
+
+
+def _found(bounds: Bounds, ranking: list[tuple[float, Node, Verdict]], floor: float) -> Found:
+    """Say what was found, if nothing that is left is better than `floor`."""
+    shown = [(bounds.shown(score), node, verdict) for score, node, verdict in ranking]
+    proven = floor == np.inf
+    if not shown:
+        return Found(None, None, np.inf, bounds.shown(floor), proven)
+    score, node, verdict = shown[0]
+    return Found(node, verdict, score, min(score, bounds.shown(floor)), proven, shown)

@@ -56,7 +56,9 @@ class Shape:
 
     def node(self, index: int) -> Node:
         """Return the node at a place in the row of all nodes."""
-        return tuple(index // step % many for step, many in zip(self.strides, self.dims, strict=True))
+        return tuple(
+            index // step % many for step, many in zip(self.strides, self.dims, strict=True)
+        )
 
     def index(self, node: Node) -> int:
         """Return a node's place in the row of all nodes."""

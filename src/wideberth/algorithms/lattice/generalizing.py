@@ -1,0 +1,218 @@
+"""Full-domain generalization: one level per quasi-identifier for the whole table.
+
+Rows of groups that fail may be suppressed, up to a limit. Further rounds may then generalise the
+suppressed rows by themselves, each round again with one level per quasi-identifier: local recoding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from wideberth.advice import refusal
+from wideberth.algorithms.lattice.bounds import NoBounds, bounds_for
+from wideberth.algorithms.lattice.boxes import Boxes
+from wideberth.algorithms.lattice.ground import Engine, Ground, Prices
+from wideberth.algorithms.lattice.measures import Facts, Measure, measure_of
+from wideberth.algorithms.lattice.plain import Plain, partition_at, satisfying
+from wideberth.algorithms.lattice.probing import Budget, Probe, Progress
+from wideberth.algorithms.lattice.search import Found, optimum
+from wideberth.errors import InfeasibleError, ParameterError
+from wideberth.exact import Ints
+from wideberth.groups import Partition
+from wideberth.kernels import warming
+
+#: More nodes are not listed: that would take more memory than the table.
+LISTED = 5_000_000
+#: Up to so many rows and nodes nobody waits for the compiler.
+_FEW_ROWS, _FEW_NODES = 5_000, 1_000
+MEGABYTE = 2**20
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to search.
+
+    Parameters
+    ----------
+    measure : str, Measure or callable
+        What is to be as small as possible.
+    budget : Budget
+        How long to search.
+    memory : int
+        How many megabytes tables of nodes may take.
+    rounds : int
+        How often suppressed rows may be generalised by themselves.
+    """
+
+    measure: str | Measure | Callable[[Facts], float] = "loss"
+    budget: Budget = field(default_factory=Budget)
+    memory: int = 1024
+    rounds: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Round:
+    """Rows that share one level per quasi-identifier.
+
+    Parameters
+    ----------
+    found : Found
+        The node, what was learned of it, and whether it is the best.
+    rows : array of int
+        The rows that are published so, ascending.
+    checks : int
+        How many nodes were checked.
+    """
+
+    found: Found
+    rows: Ints
+    checks: int
+
+    @property
+    def node(self) -> tuple[int, ...]:
+        """The levels."""
+        assert self.found.node is not None  # noqa: S101 - a round has one
+        return self.found.node
+
+
+@dataclass(frozen=True, eq=False)
+class Generalized:
+    """What became of a table.
+
+    Parameters
+    ----------
+    ground : Ground
+        The table, its lattice, and what was demanded.
+    measure : Measure
+        What was minimised.
+    rounds : sequence of Round
+        One, or more with local recoding.
+    suppressed : array of int
+        The rows that are left out, ascending.
+    """
+
+    ground: Ground
+    measure: Measure
+    rounds: Sequence[Round]
+    suppressed: Ints
+
+    def partition(self) -> Partition:
+        """Group the rows that are kept, in their order: round by round as each node does.
+
+        Groups of two rounds that are published alike are still two.
+        """
+        labels = np.full(self.ground.rows, -1, dtype=np.int64)
+        count = 0
+        for one in self.rounds:
+            part = partition_at(self.ground.only(one.rows, 0), one.node)
+            labels[one.rows] = part.labels + count
+            count += part.count
+        return Partition(labels[labels >= 0].astype(np.int32), count)
+
+
+def generalize(ground: Ground, settings: Settings, progress: Progress | None = None) -> Generalized:
+    """Find the best node, and perhaps further ones for the rows that it suppresses.
+
+    Raises
+    ------
+    InfeasibleError
+        If no node is admissible, or none was found.
+    """
+    measure = measure_of(settings.measure)
+    rounds: list[Round] = []
+    left = np.arange(ground.rows)
+    part = ground
+    while len(left) and len(rounds) <= settings.rounds:
+        probe, found = search(part, measure, settings, progress)
+        if found.node is None:
+            if not rounds:
+                raise _refused(ground, found)
+            break
+        groups = partition_at(part, found.node)
+        kept = satisfying(part, groups)[groups.labels]
+        rounds.append(Round(found, left[kept], probe.checks))
+        left = left[~kept]
+        part = ground.only(left, len(left))
+    return Generalized(ground, measure, rounds, left)
+
+
+def search(
+    ground: Ground,
+    measure: Measure,
+    settings: Settings,
+    progress: Progress | None,
+    many: int = 1,
+) -> tuple[Probe, Found]:
+    """Find the best node, or the best few."""
+    require_searchable(ground, settings.budget)
+    if ground.shape.nodes > LISTED:
+        boxes = Boxes(ground, measure)
+        probe = Probe(engine_for(ground, boxes.prices, settings), settings.budget, progress)
+        return probe, boxes.optimum(probe)
+    bounds = bounds_for(ground, measure)
+    probe = Probe(engine_for(ground, bounds.prices, settings), settings.budget, progress)
+    if isinstance(bounds, NoBounds):
+        bounds.engine = probe.engine
+    return probe, optimum(bounds, probe, many)
+
+
+def engine_for(ground: Ground, prices: Prices | None, settings: Settings) -> Engine:
+    """Return what checks nodes."""
+    if not compilable(ground):
+        return Plain(ground, prices)
+    needed = warming.for_lattice(tests=any(demand.column for demand in ground.demands))
+    if ground.rows <= _FEW_ROWS and ground.shape.nodes <= _FEW_NODES and warming.missing(needed):
+        return Plain(ground, prices)
+    from wideberth.algorithms.lattice.compiled import Compiled
+
+    return Compiled(ground, prices, settings.memory * MEGABYTE)
+
+
+def require_searchable(ground: Ground, budget: Budget) -> None:
+    """Refuse a lattice too large to be searched to the end."""
+    if ground.shape.nodes > LISTED and budget.endless:
+        raise ParameterError(
+            f"the lattice has {ground.shape.nodes:,} nodes, too many to search to the end",
+            hint="max_seconds = 60, max_checks = 10000, or levels = { age = [1, 3] } to have fewer",
+        )
+
+
+def compilable(ground: Ground) -> bool:
+    """Tell whether every demand has a compiled form, as a test of the group as it is."""
+    for demand in ground.demands:
+        kernel = demand.rule.kernel
+        if kernel is None or not kernel.modest or kernel.order is not None:
+            return False
+        if not demand.rule.monotone:  # its compiled form is about groups to be dealt
+            return False
+    return True
+
+
+def _refused(ground: Ground, found: Found) -> InfeasibleError:
+    """Say that there is no admissible node, and what may help."""
+    if not found.proven:
+        return InfeasibleError(
+            "no admissible node was found before the budget was used up",
+            hint="allow more (max_seconds, max_checks), or suppression (suppression_limit = 0.01)",
+        )
+    whole = Partition(np.zeros(ground.rows, dtype=np.int32), 1)
+    for demand in ground.demands:
+        column = demand.column
+        groups = whole.sizes() if column is None else whole.histograms(column)
+        if not demand.rule.feasible(groups)[0]:
+            return refusal(demand.principle, column, ground.rows)
+    names = " and ".join(str(demand.principle) for demand in ground.demands)
+    intricate = [demand.principle for demand in ground.demands if not demand.rule.monotone]
+    hint = "suppression_limit = 0.01, or higher levels"
+    if intricate:
+        hint = (
+            f"{intricate[0].name} is not monotone, so coarser nodes need not be better: "
+            'delta-l, which is, or algorithm = "mondrian"'
+        )
+    return InfeasibleError(
+        f"no node of the lattice satisfies {names} with at most {ground.limit:,} rows suppressed",
+        hint=hint,
+    )

@@ -1,0 +1,50 @@
+"""A request bound to its table: encoded quasi-identifiers, and principles as demands on groups."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from wideberth.algorithms import Demand
+from wideberth.algorithms.arrangement import check_list
+from wideberth.algorithms.crew import spread
+from wideberth.encode import Domain
+from wideberth.errors import ParameterError
+from wideberth.quasi import Quasi, read_quasi
+from wideberth.request import Request
+from wideberth.subject import Subject
+
+
+def quasis_of(request: Request, frame: pl.DataFrame) -> list[Quasi]:
+    """Encode the quasi-identifiers of a table, or of some of its rows."""
+
+    def encoded(name: str) -> Quasi:
+        return read_quasi(
+            frame[name],
+            kind=request.kind(name),
+            hierarchy=request.hierarchies.get(name),
+            weight=float(request.transform.weights.get(name, 1.0)),
+        )
+
+    return spread(encoded, request.roles["quasi"])
+
+
+def demands_of(request: Request, frame: pl.DataFrame) -> list[Demand]:
+    """Bind every principle to the attribute that it guards."""
+    subject = Subject(frame, quasi=request.roles["quasi"], group=None, **request.guarded)
+    demands = []
+    for principle in request.principles:
+        if principle.needs == "population":
+            raise ParameterError(
+                f"{principle.name} cannot be made, only checked: the population would have to be "
+                "generalised like the table",
+                hint="leave it out, and check the release against a population generalised alike",
+            )
+        on = subject.attribute(principle)
+        column = subject.column(on, principle) if on else None
+        domain = (
+            column.domain if column else Domain(name="rows", histogram=np.array([frame.height]))
+        )
+        demands.append(Demand(principle, principle.bind(domain), column))
+    check_list(demands)
+    return demands

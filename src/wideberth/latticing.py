@@ -1,0 +1,329 @@
+"""lattice: which levels of generalization satisfy, which of them are minimal, which are best."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from wideberth.algorithms import Demand
+from wideberth.algorithms.lattice import Generalized, Ground, Ladder, Settings
+from wideberth.algorithms.lattice.generalizing import LISTED, search
+from wideberth.algorithms.lattice.ground import Engine, Prices, Verdict
+from wideberth.algorithms.lattice.measures import (
+    MEASURES,
+    ByAttribute,
+    BySize,
+    Facts,
+    levels_of,
+    measure_of,
+)
+from wideberth.algorithms.lattice.minimal import minimal
+from wideberth.algorithms.lattice.probing import Budget, Progress
+from wideberth.algorithms.lattice.search import Found
+from wideberth.algorithms.lattice.shape import Node
+from wideberth.binding import demands_of, quasis_of
+from wideberth.exact import fraction
+from wideberth.policy import Policy
+from wideberth.principles import Principle
+from wideberth.quasi import Quasi
+from wideberth.request import Request
+from wideberth.transform import Transform
+
+
+def lattice(
+    table: object,
+    *,
+    quasi: str | Sequence[str] | None = None,
+    sensitive: str | Sequence[str] | None = None,
+    identifier: str | Sequence[str] | None = None,
+    insensitive: str | Sequence[str] | None = None,
+    principles: str | Principle | Sequence[str | Principle] | None = None,
+    hierarchies: Mapping[str, Any] | None = None,
+    types: Mapping[str, str] | None = None,
+    policy: Policy | str | Path | None = None,
+    suppression_limit: float | None = None,
+    weights: Mapping[str, float] | None = None,
+    measure: str | Callable[[Facts], float] | None = None,
+    levels: Mapping[str, int | Sequence[int]] | None = None,
+    max_checks: int | None = None,
+    max_seconds: float | None = None,
+    max_memory: int | None = None,
+    best: int = 5,
+    progress: Progress | None = None,
+) -> Lattice:
+    """Find all minimal nodes of the generalization lattice, and the best ones.
+
+    A node publishes every quasi-identifier on one level of its hierarchy, the same for the whole
+    table. It is admissible if all groups satisfy the principles, but for some whose rows are
+    suppressed, up to a limit. It is minimal if it is admissible and no finer node is.
+
+    Parameters
+    ----------
+    table, quasi, sensitive, identifier, insensitive, principles, hierarchies, types, policy
+        As in `anonymize`.
+    suppression_limit, weights, measure, levels, max_checks, max_seconds, max_memory : optional
+        As in `wideberth.transform.Transform`.
+    best : int
+        How many of the best nodes to find.
+    progress : callable, optional
+        Told the phase, how many nodes are settled, and how many there are.
+
+    Returns
+    -------
+    Lattice
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> table = pl.DataFrame({"age": [21, 24, 34, 38], "sex": ["f", "m", "f", "m"]})
+    >>> result = lattice(
+    ...     table, quasi=["age", "sex"], principles="k-anonymity:k=2",
+    ...     hierarchies={"age": {"interval": 10}, "sex": {"flat": True}},
+    ... )
+    >>> [node.levels for node in result.minimal]
+    [{'age': 2, 'sex': 0}, {'age': 1, 'sex': 1}]
+    >>> result.best[0].levels, round(result.best[0].scores["ncp"], 3), result.proven
+    ({'age': 2, 'sex': 0}, 0.5, True)
+    """
+    request = Request.of(
+        table,
+        roles={
+            "quasi": quasi,
+            "sensitive": sensitive,
+            "identifier": identifier,
+            "insensitive": insensitive,
+        },
+        principles=principles,
+        hierarchies=hierarchies,
+        types=types,
+        policy=policy,
+        transform={
+            "algorithm": "lattice",
+            "suppression_limit": suppression_limit,
+            "weights": weights,
+            "measure": measure,
+            "levels": levels,
+            "max_checks": max_checks,
+            "max_seconds": max_seconds,
+            "max_memory": max_memory,
+        },
+        group=None,
+    )
+    quasis = quasis_of(request, request.frame)
+    ground = ground_of(quasis, demands_of(request, request.frame), request.transform)
+    settings = settings_of(request.transform)
+    probe, found = search(ground, measure_of(settings.measure), settings, progress, max(best, 1))
+    nodes, complete = None, False
+    if ground.shape.nodes <= LISTED:
+        nodes, complete = minimal(ground, probe)
+    return Lattice(
+        ground=ground,
+        principles=[str(principle) for principle in request.principles],
+        settings=settings,
+        found=found,
+        checked=probe.checks,
+        complete=complete,
+        engine=probe.engine,
+        known=probe.known,
+        found_minimal=nodes,
+    )
+
+
+def ground_of(quasis: Sequence[Quasi], demands: Sequence[Demand], how: Transform) -> Ground:
+    """Build the lattice of some quasi-identifiers."""
+    ladders = [Ladder.of(quasi, how.levels.get(quasi.name)) for quasi in quasis]
+    rows = len(quasis[0].codes)
+    return Ground(ladders, demands, int(fraction(how.suppression_limit) * rows))
+
+
+def settings_of(how: Transform) -> Settings:
+    """Read how to search."""
+    budget = Budget(how.max_checks, how.max_seconds)
+    return Settings(how.measure, budget, how.max_memory, how.local_rounds)
+
+
+def account(made: Generalized) -> dict[str, Any]:
+    """Say what was chosen, for the manifest."""
+    return {
+        "nodes": made.ground.shape.nodes,
+        "measure": made.measure.name,
+        "rounds": [
+            {
+                "levels": levels_of(made.ground.ladders, one.node),
+                "rows": len(one.rows),
+                "score": _short(one.found.score),
+                "no_better_than": _short(one.found.bound),
+                "proven": one.found.proven,
+                "checked": one.checks,
+            }
+            for one in made.rounds
+        ],
+    }
+
+
+def _short(figure: float) -> float:
+    return float(f"{figure:.5g}")
+
+
+@dataclass(frozen=True, eq=False)
+class Figures:
+    """A node and what it amounts to.
+
+    Parameters
+    ----------
+    levels : dict
+        The level of each quasi-identifier.
+    suppressed, groups : int
+        Rows that would be suppressed, and groups that would be published.
+    scores : dict
+        By measure.
+    minimal : bool or None
+        Whether no finer node is admissible; None if that is not known.
+    """
+
+    levels: dict[str, int]
+    suppressed: int
+    groups: int
+    scores: dict[str, float]
+    minimal: bool | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, for JSON."""
+        return {
+            "levels": self.levels,
+            "suppressed": self.suppressed,
+            "groups": self.groups,
+            "scores": self.scores,
+            "minimal": self.minimal,
+        }
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Lattice:
+    """What a search found out about a lattice.
+
+    Parameters
+    ----------
+    ground : Ground
+        The lattice, and what was demanded.
+    principles : sequence of str
+        The same as text.
+    settings : Settings
+        How it was searched.
+    found : Found
+        The best nodes.
+    checked : int
+        How many nodes were checked.
+    complete : bool
+        Whether all minimal nodes are known.
+    engine : Engine
+        What checks nodes.
+    known : mapping
+        What was learned of the nodes that were checked.
+    found_minimal : sequence of Node, optional
+        The minimal nodes; None if the lattice is too large to look for them.
+    """
+
+    ground: Ground
+    principles: Sequence[str]
+    settings: Settings
+    found: Found
+    checked: int
+    complete: bool
+    engine: Engine
+    known: Mapping[Node, Verdict]
+    found_minimal: Sequence[Node] | None
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes the lattice has."""
+        return self.ground.shape.nodes
+
+    @property
+    def measure(self) -> str:
+        """The name of the measure."""
+        return measure_of(self.settings.measure).name
+
+    @property
+    def proven(self) -> bool:
+        """Whether the best node is proven to be the best."""
+        return self.found.proven
+
+    @cached_property
+    def minimal(self) -> list[Figures]:
+        """The minimal nodes, the best first."""
+        figures = [self.figures(node) for node in self.found_minimal or ()]
+        return sorted(figures, key=lambda one: one.scores[self.measure])
+
+    @cached_property
+    def best(self) -> list[Figures]:
+        """The best nodes, the best first; without any, no node is admissible, or none was found."""
+        ranking = self.found.ranking
+        if not ranking and self.found.node is not None:
+            return [self.figures(self.found.node, self.found.score)]
+        return [self.figures(node, score) for score, node, _ in ranking]
+
+    @property
+    def gap(self) -> float:
+        """How much better than the best node found another one could be; 0 if it is proven."""
+        return max(self.found.score - self.found.bound, 0.0) if not self.proven else 0.0
+
+    def verdict(self, node: Node) -> Verdict:
+        """Return what a check says of a node, which may not have been checked before."""
+        return self.known[node] if node in self.known else self.engine.check(node)
+
+    def figures(self, node: Node, score: float | None = None) -> Figures:
+        """Measure a node in every way."""
+        ladders, rows = self.ground.ladders, self.ground.rows
+        verdict = self.verdict(node)
+        scores: dict[str, float] = {}
+        for name, one in MEASURES.items():
+            if isinstance(one, BySize):
+                scores[name] = one.score(verdict, rows)
+            elif isinstance(one, ByAttribute):
+                prices = self._prices[name]
+                costs = self.engine.price(node, prices)
+                scores[name] = float(one.unbend(one.total(prices, ladders, node, costs)))
+        if score is not None:
+            scores[self.measure] = score
+        known = self.found_minimal
+        return Figures(
+            levels=levels_of(ladders, node),
+            suppressed=verdict.suppressed,
+            groups=verdict.kept,
+            scores=scores,
+            minimal=None if known is None or not self.complete else node in known,
+        )
+
+    @cached_property
+    def _prices(self) -> dict[str, Prices]:
+        named = MEASURES.items()
+        return {
+            name: Prices(self.ground.ladders, one.price)
+            for name, one in named
+            if isinstance(one, ByAttribute)
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, for JSON."""
+        limit = Fraction(self.ground.limit, self.ground.rows)
+        known = self.best[0].scores[self.measure] if self.best else None
+        return {
+            "rows": self.ground.rows,
+            "quasi": {ladder.name: list(ladder.levels) for ladder in self.ground.ladders},
+            "principles": list(self.principles),
+            "suppression_limit": {"rows": self.ground.limit, "share": float(limit)},
+            "nodes": self.nodes,
+            "checked": self.checked,
+            "measure": self.measure,
+            "best": [one.to_dict() for one in self.best],
+            "score": known,
+            "no_better_than": None if known is None else self.found.bound,
+            "proven": self.proven,
+            "minimal": None if self.found_minimal is None else [x.to_dict() for x in self.minimal],
+            "minimal_complete": self.complete,
+        }
