@@ -175,7 +175,7 @@ def count_values(label, codes, offset, lines):
         lines[label[row], offset + codes[row]] += 1
 
 
-@njit(**JIT)
+@njit(**INNER, inline="always")
 def table_of(node, pool, layout, room):
     """Find or make the table of a node; return which it is."""
     source = _nearest(pool, node)

@@ -60,8 +60,7 @@ LATTICE: dict[str, Callable[[], object]] = {
     "count_values": lambda: rolling.count_values(
         np.zeros(1, np.int32), np.zeros(1, np.int32), 0, np.zeros((1, 1), np.int32)
     ),
-    "table_of": lambda: rolling.table_of(_NODE, _pool(), _layout(), _room()),
-    "size_up": lambda: weighing.size_up(0, _pool(), _court(), _bill()),
+    "reach": lambda: weighing.reach(_NODE, _pool(), _layout(), _room(), _court(), _bill()),
     "judge": lambda: weighing.judge(0, _pool(), _court(), _bill()),
     "weigh": lambda: weighing.weigh(_NODE, 0, _pool(), _layout(), _court(), _bill()),
     "lift": lambda: tagging.lift(

@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -28,8 +29,7 @@ _KERNELS = {
     "_exchange_rows": ("exchanging", 1.0),
     "count": ("rolling", 0.7),
     "count_values": ("rolling", 0.2),
-    "table_of": ("rolling", 1.6),
-    "size_up": ("weighing", 0.4),
+    "reach": ("weighing", 2.0),
     "judge": ("weighing", 4.5),
     "weigh": ("weighing", 0.5),
     "lift": ("tagging", 0.3),
@@ -64,6 +64,12 @@ def for_lattice(*, tests: bool) -> list[str]:
     """Name the kernels that search a lattice; without tests, only sizes of groups matter."""
     names = [name for name, (module, _) in _KERNELS.items() if module in _LATTICE]
     return [name for name in names if tests or name not in ("count_values", "judge")]
+
+
+@cache
+def warm_for_lattice(*, tests: bool) -> None:
+    """See to it, once, that the kernels which search a lattice are compiled."""
+    warm(np.uint16, for_lattice(tests=tests))
 
 
 def missing(names: Iterable[str], place: Path | None = None) -> list[str]:

@@ -28,7 +28,7 @@ from wideberth.kernels.judging import (
     _passes,
     _share,
 )
-from wideberth.kernels.rolling import BEGIN, MANY, MASK, SHIFT, WORD
+from wideberth.kernels.rolling import BEGIN, MANY, MASK, SHIFT, WORD, table_of
 from wideberth.kernels.sorting import INNER, JIT
 
 #: Kinds of eased tests: all of a failing group may be kept below, or nothing.
@@ -99,8 +99,12 @@ LOST, SUPPRESSED, KEPT, GROUPS, SQUARES, SQUARES_KEPT, APART = range(7)
 
 
 @njit(**JIT)
-def size_up(table, pool, court, bill):
-    """Mark the groups that are large enough; return how many rows are in the others."""
+def reach(node, pool, layout, room, court, bill):
+    """Find or make the table of a node, and mark the groups that are large enough.
+
+    Returns which table it is. The rows of smaller groups are lost.
+    """
+    table = table_of(node, pool, layout, room)
     begin, many = pool.spans[table, BEGIN], pool.spans[table, MANY]
     sizes, fine, most = pool.sizes[begin : begin + many], bill.fine, bill.most
     lost = squares = np.int64(0)
@@ -114,7 +118,7 @@ def size_up(table, pool, court, bill):
     bill.totals[LOST] = lost
     bill.totals[GROUPS] = many
     bill.totals[SQUARES] = squares
-    return lost
+    return table
 
 
 @njit(**JIT)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from wideberth.algorithms.lattice.ground import Engine, Ground, Prices, Verdict
+from wideberth.algorithms.lattice.marking import marks
 from wideberth.algorithms.lattice.measures import (
     NCP,
     ByAttribute,
@@ -24,7 +25,6 @@ from wideberth.algorithms.lattice.measures import (
 )
 from wideberth.algorithms.lattice.shape import Node, outer_sum
 from wideberth.exact import Floats
-from wideberth.kernels import tagging
 
 
 class Bounds(ABC):
@@ -35,6 +35,7 @@ class Bounds(ABC):
         self.shape = ground.shape
         self.measure = measure
         self.strides = np.array(self.shape.strides, np.int64)
+        self._marks = marks()
         self._low = np.zeros(len(self.shape.dims), np.int64)
         self._top = np.array(self.shape.top, np.int64)
         self._at = np.zeros(len(self.shape.dims), np.int64)
@@ -72,7 +73,7 @@ class Bounds(ABC):
         """Raise bounds of other nodes."""
 
     def _lift(self, bounds: Floats, low: Any, high: Any, terms: Floats) -> None:
-        tagging.lift(bounds, self.strides, low, high, terms, self._at)
+        self._marks.lift(bounds, self.strides, low, high, terms, self._at)
 
 
 class AttributeBounds(Bounds):

@@ -44,6 +44,7 @@ class Boxes:
         self.ground = ground
         self.measure = measure
         self.prices = Prices(ground.ladders, measure.price)
+        self.shares = measure.shares(np.array([x.quasi.weight for x in ground.ladders]))
 
     def optimum(self, probe: Probe) -> Found:
         """Find the best node, or a good one within the budget."""
@@ -57,17 +58,31 @@ class Boxes:
             if self._shown(bound) >= found.score:
                 break
             if probe.spent:
-                floor = min(self._shown(max(bound, self._score(low, 0.0))), found.score)
-                return replace(found, bound=floor, proven=False)
+                return replace(found, bound=self._shown(bound), proven=False)
+            done += 1
             verdict = probe(high)
             found = self._better(found, high, verdict)
-            bound = self._score(low, verdict.below) if verdict.lost <= ground.limit else np.inf
-            if self._shown(bound) < found.score and low != high:
-                for part in _halves(low, high):
-                    heapq.heappush(heap, (bound, next(ties), *part))
-            done += 1
+            if verdict.lost <= ground.limit and low != high:
+                for part in self._halves(low, high):
+                    bound = self._score(part[0], verdict.below)
+                    if self._shown(bound) < found.score:
+                        heapq.heappush(heap, (bound, next(ties), *part))
             probe.tell("searching", lambda: done, done + len(heap))  # noqa: B023
         return found
+
+    def _halves(self, low: Node, high: Node) -> list[tuple[Node, Node]]:
+        """Cut a box in two, where the coarser half has to lose the most."""
+
+        def loss(i: int) -> float:
+            means = self.prices.means[i]
+            middle = (low[i] + high[i]) // 2
+            return float(self.shares[i] * (means[middle + 1] - means[low[i]]))
+
+        i = max((i for i in range(len(low)) if low[i] < high[i]), key=loss)
+        middle = (low[i] + high[i]) // 2
+        lower = (*high[:i], middle, *high[i + 1 :])
+        upper = (*low[:i], middle + 1, *low[i + 1 :])
+        return [(low, lower), (upper, high)]
 
     def _descend(self, probe: Probe) -> Found:
         """Go down from the top, each time to the first finer node that is better: a good start."""
@@ -102,16 +117,3 @@ class Boxes:
 
 def _lower(node: Node, i: int) -> Node:
     return (*node[:i], node[i] - 1, *node[i + 1 :])
-
-
-def _halves(low: Node, high: Node) -> list[tuple[Node, Node]]:
-    """Cut a box across its longest side.
-
-    >>> _halves((0, 0), (1, 3))
-    [((0, 0), (1, 1)), ((0, 2), (1, 3))]
-    """
-    i = max(range(len(low)), key=lambda i: high[i] - low[i])
-    middle = (low[i] + high[i]) // 2
-    lower = (*high[:i], middle, *high[i + 1 :])
-    upper = (*low[:i], middle + 1, *low[i + 1 :])
-    return [(low, lower), (upper, high)]

@@ -42,7 +42,7 @@ class Compiled:
 
     def __init__(self, ground: Ground, prices: Prices | None, memory: int) -> None:
         tests = any(demand.column is not None for demand in ground.demands)
-        warming.warm(np.uint16, warming.for_lattice(tests=tests))
+        warming.warm_for_lattice(tests=tests)
         self.ground = ground
         self.fields = _fields([ladder.width(0) for ladder in ground.ladders])
         self.pool = self._pool(memory)
@@ -81,11 +81,10 @@ class Compiled:
         """Judge a node as far as it takes; return which is its table."""
         self.node[:] = node
         pool, court, bill = self.pool, self.court, self.bill
-        table = rolling.table_of(self.node, pool, self.layout, self.room)
-        lost = weighing.size_up(table, pool, court, bill)
-        if lost <= court.limit and len(court.tests):
+        table = weighing.reach(self.node, pool, self.layout, self.room, court, bill)
+        if len(court.tests) and bill.totals[weighing.LOST] <= court.limit:
             weighing.judge(table, pool, court, bill)
-        return int(table)
+        return table
 
     # ---- sensitive values
 
@@ -155,15 +154,13 @@ class Compiled:
         levels = max(map(len, ladders))
         at = np.zeros((len(ladders), levels, levels), np.int64)
         crowding = np.ones((len(ladders), levels))
-        deltas, end = [np.zeros(0, np.int64)], 0
-        for i, ladder in enumerate(ladders):
-            for low in range(len(ladder)):
-                crowding[i, low] = ladder.crowding(low)
-            for (low, high), raised in ladder.raised.items():
-                at[i, low, high] = end
-                change = raised.astype(np.int64) - np.arange(len(raised))
-                deltas.append(change << self.fields[i][1])
-                end += len(raised)
+        deltas, end = [], 0
+        for i, (ladder, (_, shift, _)) in enumerate(zip(ladders, self.fields, strict=True)):
+            change, begins = ladder.changes
+            at[i, : len(ladder), : len(ladder)] = begins + end
+            crowding[i, : len(ladder)] = ladder.crowding
+            deltas.append(change << shift)
+            end += len(change)
         return rolling.Layout(np.array(self.fields), np.concatenate(deltas), at, crowding)
 
     def _priced(self, prices: Prices | None) -> dict[str, Any]:

@@ -6,6 +6,7 @@ suppressed rows by themselves, each round again with one level per quasi-identif
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -22,12 +23,13 @@ from wideberth.algorithms.lattice.search import Found, optimum
 from wideberth.errors import InfeasibleError, ParameterError
 from wideberth.exact import Ints
 from wideberth.groups import Partition
-from wideberth.kernels import warming
 
 #: More nodes are not listed: that would take more memory than the table.
 LISTED = 5_000_000
-#: Up to so many rows and nodes nobody waits for the compiler.
-_FEW_ROWS, _FEW_NODES = 5_000, 1_000
+#: Up to so many rows and nodes the rules themselves are asked: compiled code is not worth loading.
+_FEW_ROWS, _FEW_NODES = 2_000, 1_000
+#: The same if the rules say all that compiled code would say, and it is not loaded.
+_SOME_ROWS, _SOME_NODES = 50_000, 10_000
 MEGABYTE = 2**20
 
 
@@ -148,6 +150,8 @@ def search(
 ) -> tuple[Probe, Found]:
     """Find the best node, or the best few."""
     require_searchable(ground, settings.budget)
+    if not _modest(ground):
+        import wideberth.algorithms.lattice.compiled  # noqa: F401 - then the rest is compiled, too
     if ground.shape.nodes > LISTED:
         boxes = Boxes(ground, measure)
         probe = Probe(engine_for(ground, boxes.prices, settings), settings.budget, progress)
@@ -161,14 +165,27 @@ def search(
 
 def engine_for(ground: Ground, prices: Prices | None, settings: Settings) -> Engine:
     """Return what checks nodes."""
-    if not compilable(ground):
-        return Plain(ground, prices)
-    needed = warming.for_lattice(tests=any(demand.column for demand in ground.demands))
-    if ground.rows <= _FEW_ROWS and ground.shape.nodes <= _FEW_NODES and warming.missing(needed):
+    if _modest(ground):
         return Plain(ground, prices)
     from wideberth.algorithms.lattice.compiled import Compiled
 
     return Compiled(ground, prices, settings.memory * MEGABYTE)
+
+
+def _modest(ground: Ground) -> bool:
+    """Tell whether the rules are to be asked themselves.
+
+    The result must not depend on what is loaded. So either it is never loaded for such a table, or
+    both ways know the same of every node: rules of which it is not known how much of a failing
+    group can be kept leave it to compiled code.
+    """
+    if not compilable(ground):
+        return True
+    rows, nodes = ground.rows, ground.shape.nodes
+    if rows <= _FEW_ROWS and nodes <= _FEW_NODES:
+        return True
+    same = all(demand.rule.upward for demand in ground.demands) or not ground.limit
+    return same and rows <= _SOME_ROWS and nodes <= _SOME_NODES and "numba" not in sys.modules
 
 
 def require_searchable(ground: Ground, budget: Budget) -> None:

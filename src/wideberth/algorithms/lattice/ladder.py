@@ -122,17 +122,6 @@ class Ladder:
     def _widths(self) -> list[int]:
         return [len(nodes) + self._apart(rung) for rung, nodes in enumerate(self._nodes)]
 
-    @cached_property
-    def raised(self) -> dict[tuple[int, int], Codes]:
-        """By two levels, the code on the higher one of each code on the lower one."""
-        tables = {}
-        for low in range(len(self)):
-            for high in range(low + 1, len(self)):
-                table = np.zeros(self.width(low), dtype=np.int32)
-                table[self.codes[low]] = self.codes[high]
-                tables[low, high] = table
-        return tables
-
     def counts(self, rung: int) -> Ints:
         """Return how many rows have each code of a level."""
         return self._counts[rung]
@@ -143,10 +132,28 @@ class Ladder:
         levels = zip(self.codes, self._widths, strict=True)
         return [np.bincount(codes, rows, width).astype(np.int64) for codes, width in levels]
 
-    def crowding(self, rung: int) -> float:
-        """Return how likely two rows are to share a value on a level."""
-        share = self.counts(rung) / len(self.quasi.codes)
-        return float(share @ share)
+    @cached_property
+    def crowding(self) -> Floats:
+        """By level, how likely two rows are to share a value."""
+        shares = [counts / len(self.quasi.codes) for counts in self._counts]
+        return np.array([share @ share for share in shares])
+
+    @cached_property
+    def changes(self) -> tuple[Ints, Ints]:
+        """What to add to a code to raise it to a higher level.
+
+        For all pairs of levels in a row, and where each pair begins there.
+        """
+        begins = np.zeros((len(self), len(self)), dtype=np.int64)
+        parts, end = [np.zeros(0, dtype=np.int64)], 0
+        for low in range(len(self)):
+            for high in range(low + 1, len(self)):
+                change = np.zeros(self.width(low), dtype=np.int64)
+                change[self.codes[low]] = self.codes[high] - self.codes[low]
+                begins[low, high] = end
+                parts.append(change)
+                end += len(change)
+        return np.concatenate(parts), begins
 
     def leaves(self, rung: int) -> Ints:
         """Return how many leaves of the hierarchy each code of a level stands for."""

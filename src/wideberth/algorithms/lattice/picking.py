@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
-import numpy.typing as npt
 
 from wideberth.algorithms.lattice.ground import Ground
+from wideberth.algorithms.lattice.marking import marks
 from wideberth.algorithms.lattice.shape import outer_sum
 from wideberth.exact import Floats
-from wideberth.kernels import tagging
 
 #: Nothing, for a logarithm.
 _LITTLE = 0.1
@@ -37,7 +34,8 @@ class Promising:
 
     def __init__(self, ground: Ground, merit: Floats) -> None:
         shape = ground.shape
-        self.order = np.argsort(merit, kind="stable").astype(np.int32)
+        self.marks = marks()
+        self.order = np.argsort(merit).astype(np.int32)
         self.axes = np.array(shape.dims, np.int64), np.array(shape.strides, np.int64)
         widths = [[x.width(rung) for rung in range(len(x))] for x in ground.ladders]
         fineness = outer_sum([np.log(width) for width in widths]).ravel()
@@ -51,7 +49,8 @@ class Promising:
     def __call__(self, low: Floats, bar: float) -> int:
         """Return a node to check, -1 if no node's bound is below the bar."""
         chance = self.passed / (self.passed + self.failed)
-        return tagging.choose(low, bar, self.order, *self.axes, self.kind, chance, *self.rest)
+        rest = *self.axes, self.kind, chance, *self.rest
+        return int(self.marks.choose(low, bar, self.order, *rest))
 
     def learn(self, index: int, success: bool) -> None:
         """Take note of a check."""
@@ -70,11 +69,12 @@ class InOrder:
     """
 
     def __init__(self, ground: Ground) -> None:
+        self.marks = marks()
         self.order = np.argsort(crowding(ground), kind="stable").astype(np.int32)
 
     def __call__(self, low: Floats, bar: float) -> int:
         """Return a node to check, -1 if no node's bound is below the bar."""
-        return tagging.choose_in_order(low, bar, self.order, _SHARE)
+        return int(self.marks.choose_in_order(low, bar, self.order, _SHARE))
 
     def learn(self, index: int, success: bool) -> None:
         """There is nothing to learn."""
@@ -82,8 +82,5 @@ class InOrder:
 
 def crowding(ground: Ground) -> Floats:
     """Return how likely two rows are to share all values, if values were independent; as a log."""
-    chances: Sequence[npt.NDArray[np.float64]] = [
-        np.log([ladder.crowding(rung) for rung in range(len(ladder))]) for ladder in ground.ladders
-    ]
-    total: Floats = outer_sum(list(chances)).ravel()
+    total: Floats = outer_sum([np.log(ladder.crowding) for ladder in ground.ladders]).ravel()
     return total

@@ -138,6 +138,10 @@ def _merged(columns: list[Codes]) -> Partition:
 
 def _rolled(groups: Groups, partition: Partition) -> Groups:
     """Add up the histograms of groups that fall together."""
+    if groups.width == 1:  # sizes
+        counts = np.bincount(partition.labels, groups.counts, partition.count).astype(np.int64)
+        start = np.arange(partition.count + 1)
+        return Groups(start=start, codes=np.zeros_like(counts), counts=counts, width=1)
     key = partition.labels[groups.owner].astype(np.int64) * groups.width + groups.codes
     present, position = np.unique(key, return_inverse=True)
     counts = np.bincount(position, weights=groups.counts).astype(np.int64)
