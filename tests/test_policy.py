@@ -20,6 +20,7 @@ ROLES: dict[str, Any] = {
     "sensitive": ["disease", "salary"],
     "insensitive": ["visits"],
 }
+LATTICE = {"algorithm": "lattice"}
 
 EVERYTHING = """
 version = 1
@@ -165,8 +166,26 @@ def test_a_policy_made_by_hand_need_not_name_every_role():
         ({"roles": {"sensitiv": []}}, r"\[roles\] has an unknown key 'sensitiv'\n.*'sensitive'"),
         ({"table": {"sep": ","}}, r"\[table\] has an unknown key 'sep'\n.*missing, delimiter"),
         ({"transform": {"cut": "best"}}, r"\[transform\] has an unknown key 'cut'\n.*'cuts'"),
-        ({"transform": {"algorithm": "lattice"}}, r"\[transform\]: .*'lattice' is not there yet"),
-        ({"transform": {"algorithm": "magic"}}, "algorithm must be one of mondrian"),
+        ({"transform": {"algorithm": "anatomy"}}, r"\[transform\]: .*'anatomy' is not there yet"),
+        ({"transform": {"algorithm": "magic"}}, "algorithm must be one of mondrian, lattice"),
+        ({"transform": {"levels": {"age": 1}}}, "levels means nothing to the algorithm 'mondrian'"),
+        ({"transform": {"max_memory": 5}}, "max_memory means nothing to the algorithm 'mondrian'"),
+        ({"transform": {**LATTICE, "cuts": "paper"}}, "cuts means nothing to the algorithm 'lat"),
+        ({"transform": {**LATTICE, "dealing": "matching"}}, "dealing means nothing"),
+        ({"transform": {**LATTICE, "recoding": "set"}}, "recoding means nothing"),
+        ({"transform": {**LATTICE, "align": {"age": 5}}}, "align means nothing"),
+        ({"transform": {**LATTICE, "measure": "beauty"}}, "measure must be one of loss, ncp"),
+        ({"transform": {**LATTICE, "levels": 2}}, "levels must be a table"),
+        ({"transform": {**LATTICE, "levels": {"age": [2, 1]}}}, "levels of 'age' must be a level"),
+        ({"transform": {**LATTICE, "levels": {"age": "1"}}}, "levels of 'age' must be a level"),
+        ({"transform": {**LATTICE, "levels": {"age": -1}}}, "levels of 'age' must be a level"),
+        ({"transform": {**LATTICE, "levels": {"age": [0, 1, 2]}}}, "levels of 'age' must be"),
+        ({"roles": ROLES, "transform": {**LATTICE, "levels": {"agee": 1}}}, "'agee'\n.*'age'"),
+        ({"transform": {**LATTICE, "local_rounds": -1}}, "local_rounds must be a whole number"),
+        ({"transform": {**LATTICE, "local_rounds": 1.5}}, "local_rounds must be a whole number"),
+        ({"transform": {**LATTICE, "max_checks": 0}}, "max_checks must be a whole number from 1"),
+        ({"transform": {**LATTICE, "max_memory": True}}, "max_memory must be a whole number"),
+        ({"transform": {**LATTICE, "max_seconds": 0}}, "max_seconds must be a number above 0"),
         ({"transform": {"cuts": "better"}}, "cuts must be one of paper, disjoint"),
         ({"transform": {"dealing": 1}}, "dealing must be one of rank, matching"),
         ({"transform": {"suppression_limit": 1.5}}, "suppression_limit must be a number from 0"),

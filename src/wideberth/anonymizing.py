@@ -21,8 +21,8 @@ from wideberth.algorithms.lattice import generalize
 from wideberth.algorithms.lattice.measures import Facts
 from wideberth.algorithms.splitting import Progress
 from wideberth.algorithms.suppression import suppress
-from wideberth.binding import demands_of, quasis_of
-from wideberth.errors import ParameterError, PolicyError, PrivacyWarning
+from wideberth.binding import blaming, demands_of, quasis_of
+from wideberth.errors import ParameterError, PrivacyWarning
 from wideberth.exact import Ints
 from wideberth.forgetting import forgetful, forgetful_series
 from wideberth.groups import Partition
@@ -109,7 +109,8 @@ def anonymize(
     threads : int, optional
         How many threads to use; by default as many as there are cores.
     progress : callable, optional
-        Told the phase, how many rows are settled, and how many there are.
+        Told the phase, how many rows are settled, and how many there are; nodes of the lattice
+        while it is searched.
 
     Returns
     -------
@@ -157,13 +158,8 @@ def anonymize(
         )
     cautions = _cautions(request, seed)
     rng = np.random.default_rng(seed)
-    with clock("encoding", request.frame.height):
-        try:
-            task = _prepare(request, rng)
-        except ParameterError as error:
-            if principles or policy is None:
-                raise
-            raise PolicyError(error.what, hint=error.hint) from None  # the policy's mistake
+    with clock("encoding", request.frame.height), blaming(policy, principles, levels):
+        task = _prepare(request, rng)
     total = request.frame.height
     request = request.lighter()
     with clock("searching" if task.lattice else "splitting"):  # which tell their own progress

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import numpy as np
 import polars as pl
 
@@ -9,7 +12,7 @@ from wideberth.algorithms import Demand
 from wideberth.algorithms.arrangement import check_list
 from wideberth.algorithms.crew import spread
 from wideberth.encode import Domain
-from wideberth.errors import ParameterError
+from wideberth.errors import ParameterError, PolicyError
 from wideberth.quasi import Quasi, read_quasi
 from wideberth.request import Request
 from wideberth.subject import Subject
@@ -48,3 +51,14 @@ def demands_of(request: Request, frame: pl.DataFrame) -> list[Demand]:
         demands.append(Demand(principle, principle.bind(domain), column))
     check_list(demands)
     return demands
+
+
+@contextmanager
+def blaming(policy: object, *given: object) -> Iterator[None]:
+    """Let a mistake be the policy's, unless what can be wrong was given beside it."""
+    try:
+        yield
+    except ParameterError as error:
+        if policy is None or any(given):
+            raise
+        raise PolicyError(error.what, hint=error.hint) from None

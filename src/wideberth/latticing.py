@@ -6,17 +6,20 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
 from wideberth.algorithms import Demand
 from wideberth.algorithms.lattice import Generalized, Ground, Ladder, Settings
-from wideberth.algorithms.lattice.generalizing import LISTED, search
+from wideberth.algorithms.lattice.bounds import NoBounds
+from wideberth.algorithms.lattice.generalizing import LISTED, refused, search
 from wideberth.algorithms.lattice.ground import Engine, Prices, Verdict
 from wideberth.algorithms.lattice.measures import (
     MEASURES,
     ByAttribute,
     BySize,
+    Custom,
     Facts,
     levels_of,
     measure_of,
@@ -25,7 +28,7 @@ from wideberth.algorithms.lattice.minimal import minimal
 from wideberth.algorithms.lattice.probing import Budget, Progress
 from wideberth.algorithms.lattice.search import Found
 from wideberth.algorithms.lattice.shape import Node
-from wideberth.binding import demands_of, quasis_of
+from wideberth.binding import blaming, demands_of, quasis_of
 from wideberth.exact import fraction
 from wideberth.policy import Policy
 from wideberth.principles import Principle
@@ -76,6 +79,11 @@ def lattice(
     -------
     Lattice
 
+    Raises
+    ------
+    InfeasibleError
+        If no node is admissible, or none was found.
+
     Examples
     --------
     >>> import polars as pl
@@ -113,10 +121,13 @@ def lattice(
         },
         group=None,
     )
-    quasis = quasis_of(request, request.frame)
-    ground = ground_of(quasis, demands_of(request, request.frame), request.transform)
+    with blaming(policy, principles, levels):
+        quasis = quasis_of(request, request.frame)
+        ground = ground_of(quasis, demands_of(request, request.frame), request.transform)
     settings = settings_of(request.transform)
     probe, found = search(ground, measure_of(settings.measure), settings, progress, max(best, 1))
+    if found.node is None:
+        raise refused(ground, found)
     nodes, complete = None, False
     if ground.shape.nodes <= LISTED:
         nodes, complete = minimal(ground, probe)
@@ -165,8 +176,9 @@ def account(made: Generalized) -> dict[str, Any]:
     }
 
 
-def _short(figure: float) -> float:
-    return float(f"{figure:.5g}")
+def _short(figure: float) -> float | None:
+    """Keep five digits. Nothing is known of a measure of one's own, so its bound is infinite."""
+    return float(f"{figure:.5g}") if isfinite(figure) else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,6 +256,12 @@ class Lattice:
         return self.ground.shape.nodes
 
     @property
+    def highest(self) -> dict[str, int]:
+        """The highest level of each quasi-identifier's hierarchy, whether it may be used or not."""
+        trees = {ladder.name: ladder.quasi.tree for ladder in self.ground.ladders}
+        return {name: tree.height for name, tree in trees.items() if tree is not None}
+
+    @property
     def measure(self) -> str:
         """The name of the measure."""
         return measure_of(self.settings.measure).name
@@ -261,11 +279,9 @@ class Lattice:
 
     @cached_property
     def best(self) -> list[Figures]:
-        """The best nodes, the best first; without any, no node is admissible, or none was found."""
-        ranking = self.found.ranking
-        if not ranking and self.found.node is not None:
-            return [self.figures(self.found.node, self.found.score)]
-        return [self.figures(node, score) for score, node, _ in ranking]
+        """The best nodes, the best first; of a lattice too large to be listed, the best one."""
+        ranked: list[Node | None] = [node for _, node, _ in self.found.ranking]
+        return [self.figures(node) for node in ranked or [self.found.node] if node is not None]
 
     @property
     def gap(self) -> float:
@@ -276,7 +292,7 @@ class Lattice:
         """Return what a check says of a node, which may not have been checked before."""
         return self.known[node] if node in self.known else self.engine.check(node)
 
-    def figures(self, node: Node, score: float | None = None) -> Figures:
+    def figures(self, node: Node) -> Figures:
         """Measure a node in every way."""
         ladders, rows = self.ground.ladders, self.ground.rows
         verdict = self.verdict(node)
@@ -288,8 +304,8 @@ class Lattice:
                 prices = self._prices[name]
                 costs = self.engine.price(node, prices)
                 scores[name] = float(one.unbend(one.total(prices, ladders, node, costs)))
-        if score is not None:
-            scores[self.measure] = score
+        if self._own is not None:
+            scores[self.measure] = self._own.score(node, verdict)
         known = self.found_minimal
         return Figures(
             levels=levels_of(ladders, node),
@@ -308,10 +324,19 @@ class Lattice:
             if isinstance(one, ByAttribute)
         }
 
+    @cached_property
+    def _own(self) -> NoBounds | None:
+        """What asks the user's own measure, if that is the one."""
+        measure = measure_of(self.settings.measure)
+        if not isinstance(measure, Custom):
+            return None
+        asking = NoBounds(self.ground, measure)
+        asking.engine = self.engine
+        return asking
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, for JSON."""
         limit = Fraction(self.ground.limit, self.ground.rows)
-        known = self.best[0].scores[self.measure] if self.best else None
         return {
             "rows": self.ground.rows,
             "quasi": {ladder.name: list(ladder.levels) for ladder in self.ground.ladders},
@@ -321,8 +346,8 @@ class Lattice:
             "checked": self.checked,
             "measure": self.measure,
             "best": [one.to_dict() for one in self.best],
-            "score": known,
-            "no_better_than": None if known is None else self.found.bound,
+            "score": self.found.score,
+            "no_better_than": self.found.bound if isfinite(self.found.bound) else None,
             "proven": self.proven,
             "minimal": None if self.found_minimal is None else [x.to_dict() for x in self.minimal],
             "minimal_complete": self.complete,

@@ -151,10 +151,15 @@ class Transform:
                     f"levels of '{column}' must be a level, or the lowest and the highest",
                     hint=f'levels = {{ "{column}" = [0, 2] }}',
                 )
-        for key, least in (("local_rounds", 0), ("max_checks", 1), ("max_memory", 1)):
+        for key, least, usual in (
+            ("local_rounds", 0, 1),
+            ("max_checks", 1, 10_000),
+            ("max_memory", 1, 1024),
+        ):
             value = getattr(self, key)
             if value is not None and not _whole(value, least):
-                raise ParameterError(f"{key} must be a whole number from {least}")
+                what = f"{key} must be a whole number from {least}"
+                raise ParameterError(what, hint=f"{key} = {usual}")
         if self.max_seconds is not None and not (
             _number(self.max_seconds) and self.max_seconds > 0
         ):
@@ -163,10 +168,11 @@ class Transform:
     def _check_algorithm(self) -> None:
         """Refuse what the algorithm does not look at: whoever wrote it expects something of it."""
         if self.algorithm == "lattice":
-            strange = ["recoding", "align", "dealing"]
-            hint = "leave it out: the lattice publishes nodes of hierarchies, and deals no groups"
+            strange = ["recoding", "align", "cuts", "dealing"]
+            hint = "leave it out: the lattice publishes nodes of hierarchies, and cuts no groups"
         else:
-            strange = ["measure", "levels", "local_rounds", "max_checks", "max_seconds"]
+            strange = ["measure", "levels", "local_rounds"]
+            strange += ["max_checks", "max_seconds", "max_memory"]
             hint = 'algorithm = "lattice"'
         usual = {f.name: f.default for f in fields(self)}
         for key in strange:

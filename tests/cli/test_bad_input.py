@@ -565,6 +565,151 @@ def test_policy_without_principles(run, write):
     run("check", "people.csv", "-p", "policy.toml").refuses(1, "no principle to check")
 
 
+# The lattice.
+
+COLUMNS = "age,zip,salary\n" + "".join(f"{20 + i},130{i % 3}{i % 5},{i}\n" for i in range(30))
+TREES = "[hierarchies]\nage = { interval = [5, 10] }\nzip = { mask = 2 }\n"
+SIMPLE = '[roles]\nquasi = ["age", "zip"]\nsensitive = ["salary"]\n'
+FIVE = '[[principle]]\nname = "k-anonymity"\nk = 5\n'
+LATTICE = ("lattice", "people.csv", "-p", "policy.toml")
+RELEASE = ("anonymize", "people.csv", "-p", "policy.toml", "--dry-run")
+BY_LATTICE = (*RELEASE, "--algorithm", "lattice")
+each_way = pytest.mark.parametrize("line", [LATTICE, BY_LATTICE], ids=["lattice", "anonymize"])
+
+
+@pytest.fixture
+def levelled(write):
+    """People whose quasi-identifiers have hierarchies."""
+    write("people.csv", COLUMNS)
+    write("policy.toml", SIMPLE + TREES + FIVE)
+
+
+@each_way
+@pytest.mark.parametrize(
+    ("cells", "offer"),
+    [
+        ("1\n2\n", "{ interval = [5, 10, 20] }; or let wideberth hierarchy build --interval 5,10"),
+        ("2001-01-31\n2002-12-01\n", '{ date = ["month", "year"] }; or let wideberth hierarchy'),
+        ("Zq7Xhush\nb\n", "{ flat = true }; or let wideberth hierarchy build --flat"),
+    ],
+    ids=["numbers", "dates", "text"],
+)
+def test_lattice_without_a_hierarchy(run, write, line, cells, offer):
+    write("people.csv", "age\n" + cells)
+    write("policy.toml", '[roles]\nquasi = ["age"]\n' + FIVE)
+    run(*line).refuses(1, "quasi-identifier 'age' has no hierarchy", '[hierarchies] "age" =', offer)
+
+
+@each_way
+def test_lattice_of_a_hierarchy_without_a_common_root(run, write, levelled, line, secret):
+    write("tree.csv", "".join(f"{20 + i};{secret if i % 2 else 'even'}\n" for i in range(30)))
+    run(*line, "--hierarchy", "age=tree.csv").refuses(
+        1, "the hierarchy of 'age' has no common root", "the same label"
+    )
+
+
+@each_way
+@pytest.mark.parametrize("limit", ["-0.1", "1.5", "nan", "few"])
+def test_lattice_with_a_suppression_limit_that_cannot_be(run, levelled, line, limit):
+    run(*line, "--suppression-limit", limit).refuses(2, "limit")
+
+
+@each_way
+@pytest.mark.parametrize(
+    ("options", "phrases"),
+    named(
+        {
+            "unknown measure": (["--measure", "beauty"], ["--measure", "'loss'"]),
+            "no assignment": (["--level", "age"], ["--level 'age'", "COLUMN=VALUE"]),
+            "no level": (["--level", "age=low"], ["--level age='low'", "age=1-3"]),
+            "negative level": (["--level", "age=-1"], ["--level age='-1'"]),
+            "three levels": (["--level", "age=1-2-3"], ["--level age='1-2-3'"]),
+            "upside down": (["--level", "age=2-1"], ["levels of 'age' must be a level"]),
+            "too high": (
+                ["--level", "age=4"],
+                ["levels: the hierarchy of 'age' has levels 0 to 3"],
+            ),
+            "partly too high": (["--level", "zip=1-9"], ["the hierarchy of 'zip' has levels 0 to"]),
+            "no quasi-identifier": (
+                ["--level", "salary=1"],
+                ["levels: 'salary' is no quasi-identifier", "one of age, zip"],
+            ),
+            "no column": (["--level", "agee=1"], ["levels: 'agee' is no quasi-identifier"]),
+            "no time": (["--max-seconds", "0"], ["--max-seconds"]),
+            "no checks": (["--max-checks", "0"], ["--max-checks"]),
+            "no memory": (["--max-memory", "0"], ["--max-memory"]),
+        }
+    ),
+)
+def test_lattice_that_cannot_be_searched(run, levelled, line, options, phrases):
+    run(*line, *options).refuses(2, *phrases)
+
+
+@each_way
+@pytest.mark.parametrize(
+    ("transform", "phrases"),
+    named(
+        {
+            "unknown measure": ('measure = "los"', ["[transform]: measure must be one of loss"]),
+            "too high": ("levels = { age = 9 }", ["the hierarchy of 'age' has levels 0 to 3"]),
+            "no quasi-identifier": (
+                "levels = { salary = 1 }",
+                ["transform.levels has what is no quasi-identifier: 'salary'"],
+            ),
+            "no level": ('levels = { age = "low" }', ["levels of 'age' must be a level"]),
+            "suppression beyond all": ("suppression_limit = 2", ["suppression_limit must be"]),
+            "no checks": ("max_checks = 0", ["max_checks must be a whole number from 1"]),
+            "cuts": ('cuts = "paper"', ["cuts means nothing to the algorithm 'lattice'"]),
+            "intervals": ('recoding = "interval"', ["recoding means nothing"]),
+        }
+    ),
+)
+def test_policy_with_a_mistake_about_the_lattice(run, write, levelled, line, transform, phrases):
+    policy = f'{SIMPLE}{TREES}[transform]\nalgorithm = "lattice"\n{transform}\n{FIVE}'
+    write("policy.toml", policy)
+    run(*line).refuses(1, *phrases)
+
+
+@each_way
+def test_lattice_too_large_to_search_to_the_end(run, levelled, monkeypatch, line):
+    monkeypatch.setattr("wideberth.algorithms.lattice.generalizing.LISTED", 5)
+    run(*line).refuses(2, "the lattice has 16 nodes, too many to search to the end", "max_seconds")
+
+
+@each_way
+def test_lattice_that_has_no_admissible_node(run, levelled, line):
+    run(*line, "--level", "age=0").refuses(3, "satisfies k-anonymity:k=5", "suppression_limit")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--measure", "ncp"],
+        ["--level", "age=1"],
+        ["--local-rounds", "1"],
+        ["--max-seconds", "5"],
+        ["--max-checks", "5"],
+        ["--max-memory", "5"],
+    ],
+    ids=" ".join,
+)
+def test_mondrian_with_what_only_the_lattice_knows(run, levelled, options):
+    run(*RELEASE, *options).refuses(
+        2, "means nothing to the algorithm 'mondrian'", 'algorithm = "lattice"'
+    )
+
+
+@pytest.mark.parametrize("options", [["--cuts", "paper"], ["--dealing", "matching"]], ids=" ".join)
+def test_lattice_with_what_only_mondrian_knows(run, levelled, options):
+    run(*BY_LATTICE, *options).refuses(
+        2, "means nothing to the algorithm 'lattice'", "leave it out"
+    )
+
+
+def test_unknown_algorithm(run, levelled):
+    run(*RELEASE, "--algorithm", "magic").refuses(2, "--algorithm")
+
+
 # Where results go.
 
 OUTPUT = [

@@ -56,6 +56,7 @@ def test_the_commands_are_those_promised():
         "check",
         "demo",
         "init",
+        "lattice",
         "principles",
         "hierarchy show",
         "hierarchy validate",

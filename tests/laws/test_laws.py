@@ -208,6 +208,20 @@ def test_5_row_order_is_irrelevant(cls: type[Principle], data: st.DataObject) ->
     assert before["rows"] == rows
 
 
+@each
+@laws
+@given(data=st.data())
+def test_6_upward(cls: type[Principle], data: st.DataObject) -> None:
+    """What satisfies still does with any rows added, if the rule says so."""
+    table, _, rule = draw_bound(cls, data, rows=12, groups=2)
+    if not rule.upward:
+        return
+    assert rule.monotone
+    people = draw_people(table, data)
+    if rule.satisfies(table.groups(table.parts, people)).any():
+        assert rule.satisfies(united(table, people))[0]
+
+
 def test_a_users_principle_is_known_by_name(registered: None) -> None:
     """Registered, it is listed, parsed, checked and reported like any other."""
     assert SizeCap in list(iterate())

@@ -21,23 +21,29 @@ F = TypeVar("F", bound=Callable[..., Any])
 SETTINGS: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
+def added(command: F, *options: Callable[[F], F]) -> F:
+    """Add options to a command, in the order in which its help is to list them."""
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
 def table_options(command: F) -> F:
     """Add the options that say how a CSV file is read."""
-    for option in (
+    return added(
+        command,
         click.option(
-            "--missing",
-            metavar="TOKENS",
-            help="What counts as missing, separated by commas.  [default: '?', '', 'NA']",
+            "--delimiter", metavar="CHAR", help="Delimiter of a CSV file.  [default: detected]"
         ),
         click.option(
             "--encoding", metavar="NAME", help="Encoding of a CSV file.  [default: detected]"
         ),
         click.option(
-            "--delimiter", metavar="CHAR", help="Delimiter of a CSV file.  [default: detected]"
+            "--missing",
+            metavar="TOKENS",
+            help="What counts as missing, separated by commas.  [default: '?', '', 'NA']",
         ),
-    ):
-        command = option(command)
-    return command
+    )
 
 
 def format_option(*choices: str) -> Callable[[F], F]:

@@ -210,8 +210,11 @@ class Rule(ABC):
     """
 
     monotone: bool = True
-    #: Whether a group that satisfies still does with any other rows added.
+    #: Whether a group that satisfies still does with any other rows added. Then leaving out the
+    #: rows of failing groups is monotone, too: coarser nodes of a lattice lose fewer.
     upward: bool = False
+    #: Whether a no of `feasible` is proven; else it may mean that no partition was found.
+    certain: bool = True
     #: No smaller group can satisfy the principle.
     least: int = 1
     #: The rule as compiled code reads it; None where there is no such form, only a slower way.

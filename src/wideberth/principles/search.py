@@ -24,6 +24,7 @@ class Searched(Rule):
     """A rule whose partitions must be searched for."""
 
     monotone = False
+    certain = False
     smallest: int
 
     def __init__(self, near: Similarity, width: int) -> None:

@@ -131,7 +131,7 @@ def generalize(ground: Ground, settings: Settings, progress: Progress | None = N
         probe, found = search(part, measure, settings, progress)
         if found.node is None:
             if not rounds:
-                raise _refused(ground, found)
+                raise refused(ground, found)
             break
         groups = partition_at(part, found.node)
         kept = satisfying(part, groups)[groups.labels]
@@ -208,28 +208,30 @@ def compilable(ground: Ground) -> bool:
     return True
 
 
-def _refused(ground: Ground, found: Found) -> InfeasibleError:
+def refused(ground: Ground, found: Found) -> InfeasibleError:
     """Say that there is no admissible node, and what may help."""
     if not found.proven:
         return InfeasibleError(
             "no admissible node was found before the budget was used up",
             hint="allow more (max_seconds, max_checks), or suppression (suppression_limit = 0.01)",
         )
-    whole = Partition(np.zeros(ground.rows, dtype=np.int32), 1)
-    for demand in ground.demands:
-        column = demand.column
-        groups = whole.sizes() if column is None else whole.histograms(column)
-        if not demand.rule.feasible(groups)[0]:
-            return refusal(demand.principle, column, ground.rows)
+    if not ground.limit:
+        whole = Partition(np.zeros(ground.rows, dtype=np.int32), 1)
+        for demand in ground.demands:
+            column = demand.column
+            groups = whole.sizes() if column is None else whole.histograms(column)
+            if demand.rule.certain and not demand.rule.feasible(groups)[0]:
+                return refusal(demand.principle, column, ground.rows)
     names = " and ".join(str(demand.principle) for demand in ground.demands)
-    intricate = [demand.principle for demand in ground.demands if not demand.rule.monotone]
-    hint = "suppression_limit = 0.01, or higher levels"
+    intricate = [demand.principle.name for demand in ground.demands if not demand.rule.monotone]
+    hint = "a higher suppression_limit, higher levels, or weaker principles"
     if intricate:
         hint = (
-            f"{intricate[0].name} is not monotone, so coarser nodes need not be better: "
-            'delta-l, which is, or algorithm = "mondrian"'
+            f"{intricate[0]} is not monotone, so coarser nodes need not be better: delta-l, which "
+            'is, or algorithm = "mondrian"'
         )
     return InfeasibleError(
-        f"no node of the lattice satisfies {names} with at most {ground.limit:,} rows suppressed",
+        f"none of the {ground.shape.nodes:,} nodes satisfies {names} with at most "
+        f"{ground.limit:,} rows suppressed",
         hint=hint,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from wideberth.algorithms.lattice.ground import Ground
+from wideberth.algorithms.lattice.ground import Ground, Verdict
 from wideberth.algorithms.lattice.picking import Promising
 from wideberth.algorithms.lattice.probing import Probe
 from wideberth.algorithms.lattice.shape import Node
@@ -22,17 +22,22 @@ def minimal(ground: Ground, probe: Probe) -> tuple[list[Node], bool]:
     flat = undecided.reshape(-1)
     pick = Promising(ground, shape.heights.ravel().astype(np.float64))
     admissible: list[Node] = []
-    while (index := pick(flat, 1.0)) >= 0 and not probe.spent:
-        node = shape.node(index)
-        verdict = probe(node)
+
+    def learn(node: Node, verdict: Verdict) -> None:
         fine = ground.admits(verdict)
-        pick.learn(index, fine)
+        pick.learn(shape.index(node), fine)
         if fine:
             admissible.append(node)
             undecided[shape.above(node)] = np.inf
         if verdict.lost > ground.limit:
             undecided[shape.below(node)] = np.inf
         undecided[node] = np.inf
+
+    for node, verdict in probe.known.items():  # by an earlier search
+        learn(node, verdict)
+    while (index := pick(flat, 1.0)) >= 0 and not probe.spent:
+        node = shape.node(index)
+        learn(node, probe(node))
         probe.tell("minimal nodes", lambda: int(np.isinf(flat).sum()), shape.nodes)
     return _minima(admissible), index < 0
 

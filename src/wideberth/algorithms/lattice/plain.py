@@ -105,7 +105,7 @@ class Plain:
             # What can be kept of a group is a union of groups that satisfy, which is feasible.
             if rule.upward:
                 most = np.where(satisfied, most, 0)
-            elif not self.ground.limit:
+            elif not self.ground.limit and rule.certain:
                 most = np.where(rule.feasible(groups), most, 0)
         return fine, most
 

@@ -58,7 +58,10 @@ def optimum(bounds: Bounds, probe: Probe, many: int = 1) -> Found:
             if ground.admits(verdict):
                 ranking.append((bounds.score(shape.top, verdict), shape.top, verdict))
         if index < 0 or probe.spent:
-            return _found(bounds, ranking, np.inf if index < 0 else float(low.min()))
+            floor = np.inf if index < 0 else float(low.min())
+            if ranking:
+                _refine(bounds, probe, ranking)
+            return _found(bounds, ranking, floor)
         node = shape.node(index)
         verdict = probe(node)
         pick.learn(index, verdict.lost <= ground.limit)
@@ -68,6 +71,23 @@ def optimum(bounds: Bounds, probe: Probe, many: int = 1) -> Found:
             del ranking[many:]
         bounds.learn(node, verdict)
         probe.tell("searching", lambda: int((low >= bar).sum()), shape.nodes)  # noqa: B023
+
+
+def _refine(bounds: Bounds, probe: Probe, ranking: list[tuple[float, Node, Verdict]]) -> None:
+    """Let the best node be the finest of those with its score: equal ones were never looked at."""
+    node = ranking[0][1]
+    finer = [(*node[:i], level - 1, *node[i + 1 :]) for i, level in enumerate(node) if level]
+    for other in finer:
+        known = other in probe.known
+        if not known and (probe.spent or bounds.floor[bounds.shape.index(other)] == np.inf):
+            continue
+        verdict = probe(other)
+        score = bounds.score(other, verdict) if bounds.ground.admits(verdict) else np.inf
+        if score <= ranking[0][0] + abs(ranking[0][0]) * _EQUAL:
+            rest = [entry for entry in ranking if entry[1] != other]
+            ranking[:] = [(score, other, verdict), *rest][: len(ranking)]
+            _refine(bounds, probe, ranking)
+            return
 
 
 def _found(bounds: Bounds, ranking: list[tuple[float, Node, Verdict]], floor: float) -> Found:

@@ -1,0 +1,221 @@
+"""What `anonymize` and `lattice` ask alike: the options, and what they mean to the library."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import click
+from click.core import ParameterSource
+
+from wideberth.cli.check import overridden
+from wideberth.cli.options import F, added, assignments, listed, read_options
+from wideberth.transform import MEASURES
+
+
+def release_options(command: F) -> F:
+    """Add the options that say what a release must be like."""
+    return added(
+        command,
+        click.option(
+            "-p", "--policy", metavar="FILE", help="Roles, types and principles: a policy.toml."
+        ),
+        click.option(
+            "--qi", multiple=True, metavar="C,…", help="Quasi-identifiers, which are coarsened."
+        ),
+        click.option(
+            "--sensitive", multiple=True, metavar="C,…", help="Sensitive attributes, kept."
+        ),
+        click.option(
+            "--identifier", multiple=True, metavar="C,…", help="Identifiers, which are dropped."
+        ),
+        click.option("--insensitive", multiple=True, metavar="C,…", help="Other columns, kept."),
+        click.option(
+            "--principle",
+            "principles",
+            multiple=True,
+            metavar="NAME:P=V,…",
+            help="A principle to satisfy; may be repeated. See `wideberth principles`.",
+        ),
+        click.option(
+            "--hierarchy",
+            "hierarchies",
+            multiple=True,
+            metavar="COLUMN=FILE",
+            help="Hierarchy of a quasi-identifier, or semantic tree of a sensitive attribute.",
+        ),
+        click.option(
+            "--type", "types", multiple=True, metavar="COLUMN=TYPE", help="Type of a column."
+        ),
+        click.option(
+            "--suppression-limit",
+            type=click.FloatRange(0, 1),
+            metavar="SHARE",
+            help="Share of rows that may be left out.  [default: 0]",
+        ),
+    )
+
+
+def search_options(command: F) -> F:
+    """Add the options that say how a lattice is searched."""
+    return added(
+        command,
+        click.option(
+            "--measure",
+            type=click.Choice(MEASURES),
+            help="What the lattice loses as little of as possible.  [default: loss]",
+        ),
+        click.option(
+            "--level",
+            "levels",
+            multiple=True,
+            metavar="COLUMN=L[-H]",
+            help="The level a column must have in the lattice, or the lowest and the highest.",
+        ),
+        click.option(
+            "--max-seconds",
+            type=click.FloatRange(0, min_open=True),
+            metavar="S",
+            help="How long to search the lattice.  [default: until the best node is certain]",
+        ),
+        click.option(
+            "--max-checks",
+            type=click.IntRange(1),
+            metavar="N",
+            help="How many nodes of the lattice to check at most.",
+        ),
+        click.option(
+            "--max-memory",
+            type=click.IntRange(1),
+            metavar="MB",
+            help="Memory for the lattice's tables.  [default: 1024]",
+        ),
+    )
+
+
+@dataclass(frozen=True)
+class Question:
+    """What was asked.
+
+    Parameters
+    ----------
+    arguments : mapping
+        For `wideberth.anonymize` and `wideberth.lattice`.
+    sources : sequence of str
+        The files that are read, which must not be overwritten, and some texts that are no files.
+    """
+
+    arguments: Mapping[str, Any]
+    sources: Sequence[str]
+
+
+def require_principles(policy: str | None, principles: Sequence[str]) -> None:
+    """Refuse to work without knowing what for."""
+    if policy is None and not principles:
+        raise click.UsageError("give a policy (-p FILE) or a principle (--principle NAME:P=V,…)")
+
+
+def ask(
+    table: str,
+    *,
+    policy: str | None,
+    qi: tuple[str, ...],
+    sensitive: tuple[str, ...],
+    identifier: tuple[str, ...],
+    insensitive: tuple[str, ...],
+    principles: tuple[str, ...],
+    hierarchies: tuple[str, ...],
+    types: tuple[str, ...],
+    levels: tuple[str, ...],
+    delimiter: str | None,
+    encoding: str | None,
+    missing: str | None,
+    **settings: Any,
+) -> Question:
+    """Read the options of `release_options`, `search_options` and `table_options`.
+
+    Settings are passed on as they are. Notes say which options silence the policy.
+    """
+    trees = assignments(hierarchies, "--hierarchy")
+    kinds = assignments(types, "--type")
+    within = ranges(levels)
+
+    from wideberth.policy import Policy
+    from wideberth.principles import parse
+
+    wanted = [parse(text) for text in principles]
+    plan = Policy(roles={}) if policy is None else Policy.load(policy)
+    plan = replace(plan, options=read_options(delimiter, encoding, missing, plan.options))
+    for note in overridden(plan, qi, sensitive, wanted):
+        click.echo(f"note: {note}", err=True)
+    arguments = {
+        "quasi": listed(qi),
+        "sensitive": listed(sensitive),
+        "identifier": listed(identifier),
+        "insensitive": listed(insensitive),
+        "principles": wanted,
+        "hierarchies": trees,
+        "types": kinds,
+        "policy": plan,
+        # By column, as hierarchies and types are: what the policy says of others stays.
+        "levels": {**plan.transform.get("levels", {}), **within} if within else None,
+        **settings,
+    }
+    named = [table, *([policy] if policy else []), *_files({**plan.hierarchies, **trees})]
+    return Question(arguments, named)
+
+
+def ranges(values: Sequence[str]) -> dict[str, int | tuple[int, int]]:
+    """Read COLUMN=L and COLUMN=L-H.
+
+    >>> ranges(["age=2", "zip=1-3"])
+    {'age': 2, 'zip': (1, 3)}
+    """
+    found: dict[str, int | tuple[int, int]] = {}
+    for column, text in assignments(values, "--level").items():
+        ends = re.fullmatch(r"([0-9]{1,9})(?:-([0-9]{1,9}))?", text)
+        if ends is None:
+            raise click.UsageError(
+                f"--level {column}={text!r} is neither a level ({column}=2) nor a range of levels "
+                f"({column}=1-3)"
+            )
+        low = int(ends[1])
+        found[column] = low if ends[2] is None else (low, int(ends[2]))
+    return found
+
+
+def _files(rules: Mapping[str, Any]) -> list[str]:
+    """Return the hierarchy files that rules name, and some texts that are no files."""
+    inner = (rule.values() if isinstance(rule, Mapping) else [rule] for rule in rules.values())
+    return [value for values in inner for value in values if isinstance(value, str)]
+
+
+def retyped(command: click.Command, *more: str, without: Sequence[str] = ()) -> str:
+    """Return the line that runs another command on what was typed for this one, and more.
+
+    Options that the other one does not have, and those `without` which it is to run, are left out.
+    """
+    context = click.get_current_context()
+    shared = {option.name for option in command.params} - set(without)
+    words = ["wideberth", str(command.name), str(context.params["table"])]
+    for option in context.command.params:
+        name = str(option.name)
+        typed = context.get_parameter_source(name) == ParameterSource.COMMANDLINE
+        if isinstance(option, click.Option) and typed and name in shared:
+            given = context.params[name]
+            for value in given if option.multiple else [given]:
+                words += [option.opts[0], str(value)]
+    return shlex.join([*words, *more])
+
+
+def release_target(output: str, question: Question, *, force: bool) -> None:
+    """Refuse what a release cannot be written to, before the work."""
+    from wideberth import tables
+    from wideberth.release import manifest_path
+
+    tables.check_target(output, force=force, table=True, sources=question.sources)
+    tables.check_target(Path(manifest_path(output)), force=force, sources=question.sources)
