@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 
 import naive
 import wideberth as wb
-from kernels.cases import LISTS, Case, Wish, cases, wish
+from kernels.cases import LISTS, Case, Wish, cases, climbing, wish
 from kernels.samples import expected, hierarchy
 from laws.test_laws import SizeCap
 from wideberth.algorithms import matching, splitting
@@ -31,7 +31,7 @@ from wideberth.encode import Domain
 from wideberth.exact import Bools, Floats
 from wideberth.groups import Groups
 from wideberth.principles import Principle, iterate
-from wideberth.transform import CUTS
+from wideberth.transform import CUTS, MEASURES
 
 ROW = "row"  # an insensitive column that tells which row is which
 FEW = 7  # rows of which all partitions are tried
@@ -163,8 +163,13 @@ def covered(said: str | None, value: Any, parents: dict[str, str | None] | None)
     return read(low) <= read(str(value)) <= read(high or low)
 
 
-def confirm(case: Case, release: wb.Release, suppressed: int = 0) -> None:
-    """Nothing is lost, everything is covered, and every group keeps every principle."""
+def confirm(
+    case: Case, release: wb.Release, suppressed: int = 0, reference: pl.DataFrame | None = None
+) -> None:
+    """Nothing is lost, everything is covered, and every group keeps every principle.
+
+    The distribution that groups are compared with is the reference's, if there is one.
+    """
     table = release.table
     rows = table[ROW].to_list()
     assert len(set(rows)) == len(rows) == case.rows - suppressed
@@ -180,7 +185,8 @@ def confirm(case: Case, release: wb.Release, suppressed: int = 0) -> None:
     groups = groups_of(table, case)
     for principle in case.wanted:
         values = published(table, case, principle)
-        context = context_of(case, principle, values)
+        whole = values if reference is None else published(reference, case, principle)
+        context = context_of(case, principle, whole)
         for group in groups:
             assert twin(principle, [values[row] for row in group], context), principle
 
@@ -275,6 +281,36 @@ def test_the_order_of_rows_decides_nothing(cls: type[Principle], data: st.DataOb
     assert outcomes[0] == outcomes[1]
     if case.rows <= FEW:
         assert outcomes[0] == possible(case)
+
+
+@pytest.mark.parametrize("name", [*EVERY, *(cls.name for cls in SINGLE)])
+@settings(max_examples=8)
+@given(data=st.data())
+def test_the_lattice(name: str, data: st.DataObject) -> None:
+    """One level for all, with suppression and local rounds; or a refusal that is right."""
+    wishes = EVERY[name] if name in EVERY else wish(next(c for c in SINGLE if c.name == name))
+    case = data.draw(climbing(wishes, rows=data.draw(st.sampled_from([FEW, 18]))))
+    limit = data.draw(st.sampled_from([0.0, 0.2, 1.0]))
+    rounds = data.draw(st.sampled_from([0, 0, 2]))
+    measure = data.draw(st.sampled_from([*MEASURES]))
+    how = {"algorithm": "lattice", "suppression_limit": limit, "local_rounds": rounds}
+    try:
+        release = made(case, measure=measure, **how)
+    except wb.InfeasibleError as error:
+        if not limit and all(principle.monotone for principle in case.wanted):
+            refused(case, error)
+        return
+    suppressed = release.manifest["suppressed"]["rows"]
+    assert suppressed <= limit * case.rows
+    confirm(case, release, suppressed, frame_of(case))
+    assert release.check().satisfied
+    told = release.manifest["lattice"]["rounds"]
+    assert 1 <= len(told) <= 1 + rounds
+    if len(told) == 1:
+        original = frame_of(case)[release.table[ROW].to_list()]
+        for column in case.quasi:  # equal values are published alike
+            pairs = set(zip(original[column].to_list(), release.table[column], strict=True))
+            assert len(pairs) == original[column].n_unique()
 
 
 def test_lists_of_monotone_principles_are_refused_exactly() -> None:

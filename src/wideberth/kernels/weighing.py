@@ -177,6 +177,8 @@ def judge(table, pool, court, bill):
                 if low >= high:
                     kept = min(kept, size)
                     break
+        if kept < court.unit:
+            kept = np.int64(0)
         lost += bill.most[g] - kept
         bill.most[g] = kept
     bill.totals[LOST] = lost

@@ -229,9 +229,8 @@ class Compiled:
         words = 1 + max(word for word, _, _ in self.fields)
         keys = np.zeros((words, self.ground.rows), np.int64)
         for ladder, (word, shift, _) in zip(self.ground.ladders, self.fields, strict=True):
-            codes = ladder.quasi.codes
-            if ladder.levels[0]:
-                codes = ladder.codes[0][codes]
+            # Not the quasi-identifier's own codes: these follow the order of numbers.
+            codes = ladder.codes[0][ladder.quasi.codes]
             keys[word] |= np.left_shift(codes, shift, dtype=np.int64)
         return keys
 
