@@ -155,7 +155,7 @@ def covered(said: str | None, value: Any, parents: dict[str, str | None] | None)
         return said is None or said.endswith(" or missing")
     said = said.removesuffix(" or missing")
     if parents:
-        return said in naive.ancestry(value, parents)
+        return said in naive.ancestry(str(value), parents)
     if isinstance(value, str):
         return value in said.strip("{}").split("|")
     read: Callable[[Any], Any] = date.fromisoformat if isinstance(value, date) else Fraction
