@@ -29,6 +29,7 @@ bench: $(READY)
 	$(BIN)/python -m benchmarks.advise
 	$(BIN)/python -m benchmarks.splitting
 	$(BIN)/python -m benchmarks.quality
+	$(BIN)/python -m benchmarks.lattice
 
 docs: $(READY)
 	$(BIN)/wideberth principles --format markdown > docs/principles.md

@@ -220,7 +220,8 @@ def speed() -> None:
             wanted = 4 if case.limit == "0" else 10
             factors.append(case.arx * unit / taken)
             line(f"ARX ({case.arx:g} R) / this", factors[-1], least=wanted)
-    print(f"R = {unit * 1e3:.2f} ms")
+    (alone,) = best_times(lambda: reference.group_by(EIGHT).len(), runs=50)
+    print(f"R = {unit * 1e3:.2f} ms in turn with the last case; {alone * 1e3:.2f} ms by itself")
     begin = perf_counter()
     ladders = [Ladder.of(one) for one in coded[8].quasis]
     for ladder in ladders:
@@ -392,7 +393,12 @@ def paper() -> None:
         for principle in (f"entropy-l:l={level}", f"recursive-cl:c=3,l={level}"):
             ground = coded.ground([principle], "0", "occupation")
             nodes, checks = minimal_nodes(ground)
-            print(f"{principle} on occupation: {len(nodes)} minimal tables ({checks} checked)")
+            column = coded.column("occupation")
+            open_ = [node for node in nodes if homogeneous(ground, node, column)]
+            print(
+                f"{principle} on occupation: {len(nodes)} minimal tables, {len(open_)} of them open "
+                f"({checks} checked)"
+            )
 
 
 def minimal_nodes(ground: Ground) -> tuple[list[tuple[int, ...]], int]:

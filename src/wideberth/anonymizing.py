@@ -22,7 +22,7 @@ from wideberth.algorithms.lattice.measures import Facts
 from wideberth.algorithms.splitting import Progress
 from wideberth.algorithms.suppression import suppress
 from wideberth.binding import blaming, demands_of, quasis_of
-from wideberth.errors import ParameterError, PrivacyWarning
+from wideberth.errors import InfeasibleError, ParameterError, PrivacyWarning
 from wideberth.exact import Ints
 from wideberth.forgetting import forgetful, forgetful_series
 from wideberth.groups import Partition
@@ -177,7 +177,7 @@ def anonymize(
         frame, _ = tables.adopt(published)
     suppressed, group_ids = total - len(task.rows), task.group
     question = {
-        "quasi": [name for q in task.quasis for name in task.styles[q.name].columns(q)],
+        "quasi": _telling(frame, task),
         "principles": list(request.principles),
         "group": group_ids,
         **request.guarded,
@@ -391,6 +391,21 @@ def _feasible(demand: Demand, rows: int) -> bool:
     whole = Partition(np.zeros(rows, dtype=np.int32), 1)
     groups = whole.sizes() if demand.column is None else whole.histograms(demand.column)
     return bool(demand.rule.feasible(groups)[0])
+
+
+def _telling(frame: pl.DataFrame, task: _Task) -> list[str]:
+    """Return the published quasi-identifiers, but for those that are missing in all rows.
+
+    These tell groups apart no more, and a check would take them for a mistake.
+    """
+    names = [name for q in task.quasis for name in task.styles[q.name].columns(q)]
+    telling = [name for name in names if frame[name].null_count() < frame.height]
+    if not telling and task.group is None:
+        raise InfeasibleError(
+            "all rows that could be published lack every quasi-identifier",
+            hint="a lower suppression_limit, so that other rows are kept",
+        )
+    return telling
 
 
 def _ids(task: _Task, partition: Partition, order: Ints, rng: np.random.Generator) -> Any:

@@ -44,7 +44,7 @@ class Pool(NamedTuple):
     start, codes, counts : array of int32
         Histograms as lists of the values that occur, ascending: where those of a group begin,
         values, and how often. Empty if there are lines.
-    levels : array of int8
+    levels : array of int16
         The node of each table.
     spans, state : array of int64
         See above.
@@ -97,7 +97,7 @@ class Room(NamedTuple):
         A place for each value; zero before and after.
     bits : array of uint64
         A bit for each value; zero before and after.
-    level : array of int8
+    level : array of int16
         A place for each quasi-identifier.
     """
 
@@ -134,7 +134,7 @@ def make_pool(groups: int, words: int, axes: int, lines: int = 0, entries: int =
         start=np.empty(groups + 1 if entries else 0, np.int32),
         codes=np.empty(entries, np.int32),
         counts=np.empty(entries, np.int32),
-        levels=np.zeros((_TABLES, axes), np.int8),
+        levels=np.zeros((_TABLES, axes), np.int16),
         spans=np.zeros((_TABLES, 2), np.int64),
         state=np.zeros(4, np.int64),
     )
@@ -150,7 +150,7 @@ def make_room(groups: int, words: int, width: int, axes: int) -> Room:
         after=np.empty(groups, np.int32),
         dense=np.zeros(width, np.int32),
         bits=np.zeros(width // 64 + 1, np.uint64),
-        level=np.zeros(axes, np.int8),
+        level=np.zeros(axes, np.int16),
     )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from wideberth.kernels import judging, rolling, tagging, weighing
 
 _ONE: Any = np.zeros(1, np.int64)
-_NODE: Any = np.zeros(1, np.int8)
+_NODE: Any = np.zeros(1, np.int16)
 
 
 def _pool() -> rolling.Pool:

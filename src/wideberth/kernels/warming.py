@@ -164,8 +164,17 @@ def _no_collecting() -> Iterator[None]:
             gc.enable()
 
 
-if __name__ == "__main__":  # without arguments everything: for whoever builds an image of a machine
-    if len(sys.argv) > 1:
-        _compile(np.dtype(sys.argv[1]).type, sys.argv[2:])
-    else:
+def main(words: list[str]) -> None:
+    """Compile all kernels, for whoever builds an image of a machine; or those of a part."""
+    lattice = for_lattice(tests=True)
+    parts = {"splitting": [name for name in _KERNELS if name not in lattice], "lattice": lattice}
+    if not words:
         warm(np.uint16, _KERNELS)
+    elif words[0] in parts:
+        warm(np.uint16, parts[words[0]])
+    else:
+        _compile(np.dtype(words[0]).type, words[1:])
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -46,7 +46,7 @@ class Compiled:
         self.ground = ground
         self.fields = _fields([ladder.width(0) for ladder in ground.ladders])
         self.pool = self._pool(memory)
-        self.node = np.zeros(len(ground.ladders), np.int8)
+        self.node = np.zeros(len(ground.ladders), np.int16)
         self.court = self._court()
         self.bill = self._bill(prices)
 
