@@ -396,7 +396,7 @@ def paper() -> None:
             column = coded.column("occupation")
             open_ = [node for node in nodes if homogeneous(ground, node, column)]
             print(
-                f"{principle} on occupation: {len(nodes)} minimal tables, {len(open_)} of them open "
+                f"{principle} on occupation: {len(nodes)} minimal tables, {len(open_)} open "
                 f"({checks} checked)"
             )
 
