@@ -147,15 +147,47 @@ def test_weights_change_what_is_best():
         assert levels(column) == min(node.levels[column] for node in usual.minimal)
 
 
+def test_a_policy_for_mondrian_can_be_explored():
+    """What it says to the other algorithm is left out, if the lattice is asked for beside it."""
+    content = {
+        "roles": {"quasi": ASKED["quasi"], "sensitive": ASKED["sensitive"]},
+        "principle": [{"name": "k-anonymity", "k": 4}],
+        "transform": {"cuts": "paper", "recoding": "bounds", "suppression_limit": 0.1},
+        "hierarchies": HIERARCHIES,
+    }
+    policy = wb.Policy.of(content)
+    result = wb.lattice(PEOPLE, policy=policy)
+    assert result.ground.limit == 12
+    release = wb.anonymize(PEOPLE, policy=policy, algorithm="lattice")
+    assert release.manifest["lattice"]["rounds"][0]["levels"] == result.best[0].levels
+
+
+def test_what_a_reader_is_told():
+    result = wb.lattice(PEOPLE, principles=[K, "distinct-l:l=2,on=disease"], **ASKED)
+    assert result.principles == ["k-anonymity:k=4", "distinct-l:l=2 on disease"]
+    assert [None, "*"] == result.examples["sex"]
+    assert result.examples["age"][0] is None
+    assert len(repr(result)) < 200
+    assert "lattice of 40 nodes" in repr(result)
+
+
+@pytest.mark.parametrize("checks", [1, 2, 3])
+def test_a_budget_is_kept(checks):
+    result = wb.lattice(PEOPLE, principles=K, max_checks=checks, **ASKED)
+    assert result.checked <= checks
+    assert result.found.bound <= result.best[0].scores["loss"]
+
+
 def test_none_is_admissible():
     with pytest.raises(wb.InfeasibleError, match="none of the 10 nodes satisfies") as refused:
         wb.lattice(PEOPLE, principles="k-anonymity:k=100", levels={"age": 1}, **ASKED)
     assert "suppression_limit" in refused.value.hint
     with pytest.raises(wb.InfeasibleError, match="121"):
         wb.lattice(PEOPLE, principles="k-anonymity:k=121", **ASKED)
-    hurried = {"levels": {"age": 1}, "max_seconds": 1e-9}
+    # Too diverse for the whole table, and for too few of its parts to tell at once.
+    hurried = {"suppression_limit": 0.5, "max_checks": 1}
     with pytest.raises(wb.InfeasibleError, match="before the budget was used up"):
-        wb.lattice(PEOPLE, principles="k-anonymity:k=100", **hurried, **ASKED)
+        wb.lattice(PEOPLE, principles="entropy-l:l=3.999,on=disease", **hurried, **ASKED)
 
 
 # anonymize

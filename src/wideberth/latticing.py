@@ -13,8 +13,9 @@ from typing import Any
 from wideberth.algorithms import Demand
 from wideberth.algorithms.lattice import Generalized, Ground, Ladder, Settings
 from wideberth.algorithms.lattice.bounds import NoBounds
-from wideberth.algorithms.lattice.generalizing import LISTED, refused, search
+from wideberth.algorithms.lattice.generalizing import LISTED, load, refused, search
 from wideberth.algorithms.lattice.ground import Engine, Prices, Verdict
+from wideberth.algorithms.lattice.ladder import offer
 from wideberth.algorithms.lattice.measures import (
     MEASURES,
     ByAttribute,
@@ -29,6 +30,7 @@ from wideberth.algorithms.lattice.probing import Budget, Progress
 from wideberth.algorithms.lattice.search import Found
 from wideberth.algorithms.lattice.shape import Node
 from wideberth.binding import blaming, demands_of, quasis_of
+from wideberth.errors import HierarchyError
 from wideberth.exact import fraction
 from wideberth.policy import Policy
 from wideberth.principles import Principle
@@ -125,6 +127,7 @@ def lattice(
         quasis = quasis_of(request, request.frame)
         ground = ground_of(quasis, demands_of(request, request.frame), request.transform)
     settings = settings_of(request.transform)
+    load()  # to find all minimal nodes takes more checks than to find the best
     probe, found = search(ground, measure_of(settings.measure), settings, progress, max(best, 1))
     if found.node is None:
         raise refused(ground, found)
@@ -133,7 +136,7 @@ def lattice(
         nodes, complete = minimal(ground, probe)
     return Lattice(
         ground=ground,
-        principles=[str(principle) for principle in request.principles],
+        principles=[str(demand) for demand in ground.demands],
         settings=settings,
         found=found,
         checked=probe.checks,
@@ -146,6 +149,14 @@ def lattice(
 
 def ground_of(quasis: Sequence[Quasi], demands: Sequence[Demand], how: Transform) -> Ground:
     """Build the lattice of some quasi-identifiers."""
+    lacking = [quasi for quasi in quasis if quasi.tree is None]
+    if len(lacking) > 1:
+        names = ", ".join(f"'{quasi.name}'" for quasi in lacking)
+        raise HierarchyError(
+            f"the lattice needs levels, but {len(lacking)} quasi-identifiers have no hierarchy: "
+            + names,
+            hint=offer(lacking[0]),
+        )
     ladders = [Ladder.of(quasi, how.levels.get(quasi.name)) for quasi in quasis]
     rows = len(quasis[0].codes)
     return Ground(ladders, demands, int(fraction(how.suppression_limit) * rows))
@@ -214,7 +225,7 @@ class Figures:
         }
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Lattice:
     """What a search found out about a lattice.
 
@@ -249,6 +260,23 @@ class Lattice:
     engine: Engine
     known: Mapping[Node, Verdict]
     found_minimal: Sequence[Node] | None
+
+    def __repr__(self) -> str:
+        """Return what was found in a few words."""
+        best = self.best[0]
+        levels = ", ".join(f"{name} {level}" for name, level in best.levels.items())
+        sure = "proven" if self.proven else "not proven"
+        many = "" if self.found_minimal is None else f"; {len(self.found_minimal):,} minimal nodes"
+        return (
+            f"lattice of {self.nodes:,} nodes, {self.checked:,} checked; best by {self.measure}: "
+            f"{levels} ({best.scores[self.measure]:.4g}, {sure}){many}"
+        )
+
+    @property
+    def examples(self) -> dict[str, list[str | None]]:
+        """By quasi-identifier, what is published most often on each level; None for the values."""
+        ladders = self.ground.ladders
+        return {x.name: [x.example(rung) for rung in range(len(x))] for x in ladders}
 
     @property
     def nodes(self) -> int:
@@ -340,6 +368,7 @@ class Lattice:
         return {
             "rows": self.ground.rows,
             "quasi": {ladder.name: list(ladder.levels) for ladder in self.ground.ladders},
+            "examples": self.examples,
             "principles": list(self.principles),
             "suppression_limit": {"rows": self.ground.limit, "share": float(limit)},
             "nodes": self.nodes,

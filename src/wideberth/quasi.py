@@ -18,7 +18,7 @@ import numpy as np
 import polars as pl
 
 from wideberth.encode import Codes, Column, Domain, encode_as
-from wideberth.errors import TableError
+from wideberth.errors import HierarchyError, TableError
 from wideberth.exact import Floats, Ints, ratios, whole
 from wideberth.hierarchy import Hierarchy, parse_spec
 from wideberth.schema import infer_type
@@ -132,7 +132,11 @@ def _tree(column: Column, hierarchy: Any) -> Hierarchy:
     if isinstance(hierarchy, Path):
         hierarchy = str(hierarchy)
     if not isinstance(hierarchy, Hierarchy):
-        hierarchy = parse_spec(hierarchy, texts, Path(), rows=rows)
+        try:
+            hierarchy = parse_spec(hierarchy, texts, Path(), rows=rows)
+        except HierarchyError as error:
+            what = f"the hierarchy of '{column.domain.name}': {error.what}"
+            raise HierarchyError(what, hint=error.hint) from None
     hierarchy.require(texts, column.domain.name, rows)
     return hierarchy
 

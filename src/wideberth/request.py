@@ -16,7 +16,7 @@ from wideberth.policy import GROUP, Policy
 from wideberth.principles import Principle
 from wideberth.schema import ROLES, TYPES, check_roles, infer_type
 from wideberth.subject import require_column
-from wideberth.transform import Transform
+from wideberth.transform import STRANGE_TO, Transform
 from wideberth.words import by_word, is_text
 
 
@@ -102,7 +102,7 @@ class Request:
         if source is not None and tables.is_csv(source):
             native = frame = _with_numbers(frame, chosen, kinds)
         given = {key: value for key, value in transform.items() if value is not None}
-        settings = Transform(**{**rules.transform, **given})
+        settings = Transform(**{**_fitting(rules.transform, given.get("algorithm")), **given})
         for key in ("weights", "levels"):
             for column in getattr(settings, key):
                 if column not in chosen["quasi"]:
@@ -170,6 +170,13 @@ class Request:
             return []
         seen = {name for p in looks for name in ([p.on] if isinstance(p.on, str) else p.on or ())}
         return [column for column in self.roles["sensitive"] if column not in seen]
+
+
+def _fitting(said: Mapping[str, Any], algorithm: str | None) -> dict[str, Any]:
+    """Leave out what a policy says to its own algorithm, if another one is asked for beside it."""
+    usual = said.get("algorithm", Transform.algorithm)
+    strange = () if algorithm in (None, usual) else STRANGE_TO.get(algorithm, ())
+    return {key: value for key, value in said.items() if key not in strange}
 
 
 def _with_numbers(

@@ -18,6 +18,18 @@ CUTS = ("paper", "disjoint", "best", "quality")
 DEALING = ("rank", "matching")
 #: Nor may a weight be heavier than the inverse of this.
 _LIGHTEST = 1e-9
+#: What an algorithm does not look at.
+STRANGE_TO = {
+    "mondrian": (
+        "measure",
+        "levels",
+        "local_rounds",
+        "max_checks",
+        "max_seconds",
+        "max_memory",
+    ),
+    "lattice": ("recoding", "align", "cuts", "dealing"),
+}
 #: See `wideberth.algorithms.lattice.measures`.
 MEASURES = (
     "loss",
@@ -148,7 +160,7 @@ class Transform:
                 ends = [-1]
             if not all(_whole(end, 0) for end in ends) or ends[0] > ends[-1]:
                 raise ParameterError(
-                    f"levels of '{column}' must be a level, or the lowest and the highest",
+                    f"levels of '{column}' must be a level, or the lowest and then the highest",
                     hint=f'levels = {{ "{column}" = [0, 2] }}',
                 )
         for key, least, usual in (
@@ -167,15 +179,11 @@ class Transform:
 
     def _check_algorithm(self) -> None:
         """Refuse what the algorithm does not look at: whoever wrote it expects something of it."""
+        hint = 'algorithm = "lattice", or --algorithm lattice'
         if self.algorithm == "lattice":
-            strange = ["recoding", "align", "cuts", "dealing"]
             hint = "leave it out: the lattice publishes nodes of hierarchies, and cuts no groups"
-        else:
-            strange = ["measure", "levels", "local_rounds"]
-            strange += ["max_checks", "max_seconds", "max_memory"]
-            hint = 'algorithm = "lattice"'
         usual = {f.name: f.default for f in fields(self)}
-        for key in strange:
+        for key in STRANGE_TO[self.algorithm]:
             value = getattr(self, key)
             if value not in (usual[key], {}) and value != "hierarchy":
                 raise ParameterError(

@@ -597,7 +597,9 @@ def levelled(write):
 def test_lattice_without_a_hierarchy(run, write, line, cells, offer):
     write("people.csv", "age\n" + cells)
     write("policy.toml", '[roles]\nquasi = ["age"]\n' + FIVE)
-    run(*line).refuses(1, "quasi-identifier 'age' has no hierarchy", '[hierarchies] "age" =', offer)
+    run(*line).refuses(
+        1, "quasi-identifier 'age' has no hierarchy", '[hierarchies] in the policy: "age" =', offer
+    )
 
 
 @each_way

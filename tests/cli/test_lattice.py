@@ -16,7 +16,17 @@ from cli.test_json import strictly
 from wideberth import drawing
 
 KEYS = [
-    *("rows", "quasi", "principles", "suppression_limit", "nodes", "checked", "measure", "best"),
+    *(
+        "rows",
+        "quasi",
+        "examples",
+        "principles",
+        "suppression_limit",
+        "nodes",
+        "checked",
+        "measure",
+        "best",
+    ),
     *("score", "no_better_than", "proven", "minimal", "minimal_complete"),
 ]
 NODE = ["levels", "suppressed", "groups", "scores", "minimal"]
@@ -242,9 +252,9 @@ def test_a_release_of_several_rounds(run):
 
 
 def test_a_release_within_a_budget(run):
-    options = ("--max-checks", "2", "--max-seconds", "100", "--max-memory", "64")
+    options = ("--max-checks", "3", "--max-seconds", "100", "--max-memory", "64")
     outcome = run(*RELEASE, *options, "--level", "sex=1", "--dry-run")
     assert outcome.code == 0
     assert ", sex=1; best so far of 20 nodes: loss 0." in outcome.out
     settings = json.loads(run(*RELEASE, *options, "--dry-run", "--format", "json").out)["transform"]
-    assert (settings["max_checks"], settings["max_seconds"], settings["max_memory"]) == (2, 100, 64)
+    assert (settings["max_checks"], settings["max_seconds"], settings["max_memory"]) == (3, 100, 64)

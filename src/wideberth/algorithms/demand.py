@@ -25,3 +25,7 @@ class Demand:
     principle: Principle
     rule: Rule
     column: Column | None
+
+    def __str__(self) -> str:
+        """Say what is demanded, and of which attribute."""
+        return str(self.principle) + (f" on {self.column.domain.name}" if self.column else "")

@@ -67,7 +67,11 @@ _DONE = ("levels", "measure", "max_seconds", "max_checks", "max_memory", "force"
     metavar="N",
     help="How many of the minimal nodes to list; JSON lists all.",
 )
-@click.option("--picture", metavar="FILE", help="Draw the lattice: an .svg or .png file.")
+@click.option(
+    "--picture",
+    metavar="FILE",
+    help="Draw the lattice: an .svg or .png file.  Of some principles, every node is then checked.",
+)
 @click.option("--force", is_flag=True, help="Overwrite an existing picture.")
 @table_options
 @format_option()
@@ -140,6 +144,7 @@ def _render(result: Lattice, name: str, shown: int, out: Console) -> Iterator[Re
         + "\n",
         style="green bold" if result.proven else "yellow bold",
     )
+    yield Text("\n".join(_legend(result)) + "\n")
     if result.found_minimal is None:
         yield Text("minimal nodes are not listed: the lattice has too many nodes\n")
         return
@@ -150,6 +155,15 @@ def _render(result: Lattice, name: str, shown: int, out: Console) -> Iterator[Re
     yield Text(f"… and {more:,} more (--minimal)\n" if more and listed else "")
 
 
+def _legend(result: Lattice) -> Iterator[str]:
+    """Yield what is published of each column on each level, by the most frequent value."""
+    yield "levels, by what is published most often:"
+    for ladder in result.ground.ladders:
+        named = zip(ladder.levels, result.examples[ladder.name], strict=True)
+        said = [f"{level} {'the value' if text is None else text}" for level, text in named]
+        yield f"  {ladder.name}: {', '.join(said)}"
+
+
 def _nodes(result: Lattice, title: str, nodes: Sequence[Figures], out: Console) -> RenderableType:
     """Return a table of nodes; in a narrow terminal with less and less in it."""
     from rich.console import Group
@@ -157,7 +171,7 @@ def _nodes(result: Lattice, title: str, nodes: Sequence[Figures], out: Console) 
     from rich.text import Text
 
     others = [name for name in MEASURES if name != result.measure]
-    for names, short in ((others, False), (others, True), ([], True)):
+    for names, short in ((others, False), (others, True), ([], False), ([], True)):
         made = _table(result, title, nodes, [result.measure, *names], short)
         needed = Measurement.get(out, out.options.update(max_width=10_000), made).maximum
         if needed <= out.width:

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -68,8 +70,10 @@ def for_lattice(*, tests: bool) -> list[str]:
 
 @cache
 def warm_for_lattice(*, tests: bool) -> None:
-    """See to it, once, that the kernels which search a lattice are compiled."""
-    warm(np.uint16, for_lattice(tests=tests))
+    """See to it, once, that the kernels which search a lattice are compiled, and loaded."""
+    names = for_lattice(tests=tests)
+    warm(np.uint16, names)
+    _compile(np.uint16, names)
 
 
 def missing(names: Iterable[str], place: Path | None = None) -> list[str]:
@@ -149,7 +153,24 @@ def _compile(kind: type, names: Iterable[str]) -> None:
     }
     with _no_collecting():
         for name in names:
-            actions[name]()
+            with _interruptions_held():
+                actions[name]()
+
+
+@contextmanager
+def _interruptions_held() -> Iterator[None]:
+    """Hear Ctrl-C at the end: in the midst, it may come where Python drops all exceptions."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    heard = []
+    before = signal.signal(signal.SIGINT, lambda *_: heard.append(True))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if heard:
+        raise KeyboardInterrupt
 
 
 @contextmanager

@@ -151,7 +151,7 @@ def search(
     """Find the best node, or the best few."""
     require_searchable(ground, settings.budget)
     if not _modest(ground):
-        import wideberth.algorithms.lattice.compiled  # noqa: F401 - then the rest is compiled, too
+        load()
     if ground.shape.nodes > LISTED:
         boxes = Boxes(ground, measure)
         probe = Probe(engine_for(ground, boxes.prices, settings), settings.budget, progress)
@@ -161,6 +161,11 @@ def search(
     if isinstance(bounds, NoBounds):
         bounds.engine = probe.engine
     return probe, optimum(bounds, probe, many)
+
+
+def load() -> None:
+    """Load compiled code, which is then used wherever it may be."""
+    import wideberth.algorithms.lattice.compiled  # noqa: F401
 
 
 def engine_for(ground: Ground, prices: Prices | None, settings: Settings) -> Engine:
@@ -222,9 +227,11 @@ def refused(ground: Ground, found: Found) -> InfeasibleError:
             groups = whole.sizes() if column is None else whole.histograms(column)
             if demand.rule.certain and not demand.rule.feasible(groups)[0]:
                 return refusal(demand.principle, column, ground.rows)
-    names = " and ".join(str(demand.principle) for demand in ground.demands)
+    names = " and ".join(map(str, ground.demands))
     intricate = [demand.principle.name for demand in ground.demands if not demand.rule.monotone]
     hint = "a higher suppression_limit, higher levels, or weaker principles"
+    if ground.limit == ground.rows:
+        hint = "weaker principles"
     if intricate:
         hint = (
             f"{intricate[0]} is not monotone, so coarser nodes need not be better: delta-l, which "

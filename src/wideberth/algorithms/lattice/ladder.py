@@ -60,7 +60,7 @@ class Ladder:
             raise HierarchyError(
                 f"quasi-identifier '{quasi.name}' has no hierarchy, and the lattice needs its "
                 "levels",
-                hint=_offer(quasi),
+                hint=offer(quasi),
             )
         if tree.completed:
             raise HierarchyError(
@@ -73,7 +73,8 @@ class Ladder:
         if not 0 <= low <= high <= tree.height:
             raise ParameterError(
                 f"levels: the hierarchy of '{quasi.name}' has levels 0 to {tree.height}",
-                hint=f'levels = {{ "{quasi.name}" = [0, {tree.height}] }}',
+                hint=f'levels = {{ "{quasi.name}" = [0, {tree.height}] }}, or on the command line '
+                f"--level {quasi.name}=0-{tree.height}",
             )
         return cls(quasi, range(low, high + 1))
 
@@ -175,8 +176,15 @@ class Ladder:
         labels: list[str | None] = [tree.labels[node] for node in self._nodes[rung]]
         return [*labels, None] if self._apart(rung) else labels
 
+    def example(self, rung: int) -> str | None:
+        """Return what is published most often on a level; None on the level of the values."""
+        if not self.levels[rung]:
+            return None
+        known = self.counts(rung)[: len(self._nodes[rung])]
+        return self.labels(rung)[int(known.argmax())]
 
-def _offer(quasi: Quasi) -> str:
+
+def offer(quasi: Quasi) -> str:
     """Say how a hierarchy could be made."""
     if quasi.domain.dated:
         rule = 'date = ["month", "year"]'
@@ -184,11 +192,11 @@ def _offer(quasi: Quasi) -> str:
         rule = "interval = [5, 10, 20]"
     else:
         rule = "flat = true"
-    option = "--" + rule.replace(" = true", "").replace(" = ", " ")
-    for mark in '[]" ':
-        option = option.replace(mark, "" if mark != " " else mark)
-    option = option.replace(", ", ",")
+    option = "--" + rule.replace(" = true", "").replace(" = ", " ").translate(_BARE)
     return (
-        f'in the policy, [hierarchies] "{quasi.name}" = {{ {rule} }}; or let '
-        f"wideberth hierarchy build {option} write a file"
+        f'under [hierarchies] in the policy: "{quasi.name}" = {{ {rule} }}; or let wideberth '
+        f"hierarchy build {option.replace(', ', ',')} write a file"
     )
+
+
+_BARE = str.maketrans("", "", '[]"')

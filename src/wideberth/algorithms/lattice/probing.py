@@ -62,6 +62,11 @@ class Probe:
         return len(self.known)
 
     @property
+    def last(self) -> bool:
+        """Whether only one more check is allowed."""
+        return self.budget.checks is not None and self.checks == self.budget.checks - 1
+
+    @property
     def spent(self) -> bool:
         """Whether the budget is used up."""
         if self.budget.checks is not None and self.checks >= self.budget.checks:

@@ -53,11 +53,10 @@ def optimum(bounds: Bounds, probe: Probe, many: int = 1) -> Found:
         best = ranking[-1][0] if len(ranking) == many else np.inf
         bar = best - abs(best) * _EQUAL if best < np.inf else best
         index = pick(low, bar)
-        if index >= 0 and probe.spent and not ranking:
-            verdict = probe(shape.top)  # if anything at all is admissible, most likely this
-            if ground.admits(verdict):
-                ranking.append((bounds.score(shape.top, verdict), shape.top, verdict))
-        if index < 0 or probe.spent:
+        late = index >= 0 and not ranking and (probe.last or probe.spent)
+        if late and probe.budget.checks != probe.checks:
+            index = shape.index(shape.top)  # if anything at all is admissible, most likely this
+        elif index < 0 or probe.spent:
             floor = np.inf if index < 0 else float(low.min())
             if ranking:
                 _refine(bounds, probe, ranking)
