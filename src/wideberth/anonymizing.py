@@ -164,7 +164,7 @@ def anonymize(
     request = request.lighter()
     with clock("searching" if task.lattice else "splitting"):  # which tell their own progress
         made = (
-            _generalized(task, request, progress)
+            _generalized(task, request, rng, progress)
             if task.lattice
             else _split(task, request, rng, threads, progress)
         )
@@ -280,7 +280,9 @@ def _split(
     )
 
 
-def _generalized(task: _Task, request: Request, progress: Progress | None) -> _Made:
+def _generalized(
+    task: _Task, request: Request, rng: np.random.Generator, progress: Progress | None
+) -> _Made:
     """Choose a level for each quasi-identifier; leave out the rows of groups that fail then."""
     ground = ground_of(task.quasis, task.demands, request.transform)
     leveled = Leveled(generalize(ground, settings_of(request.transform), progress))
@@ -288,12 +290,14 @@ def _generalized(task: _Task, request: Request, progress: Progress | None) -> _M
     rest = replace(
         task,
         rows=task.rows[rows],
-        frame=task.frame[rows],
+        frame=pl.DataFrame([series.gather(rows) for series in task.frame]),
         quasis=[replace(quasi, codes=quasi.codes[rows]) for quasi in task.quasis],
     )
     question = {}
     if len(rows) < len(task.rows) and any(compares(p) for p in request.principles):
-        question = {"reference": task.frame.select(request.roles["sensitive"])}
+        # What t-closeness compares with, in an order that tells nothing.
+        order = rng.permutation(len(task.rows))
+        question = {"reference": task.frame.select(request.roles["sensitive"])[order]}
     return _Made(
         task=rest,
         partition=leveled.partition,

@@ -169,7 +169,13 @@ def settings_of(how: Transform) -> Settings:
 
 
 def account(made: Generalized) -> dict[str, Any]:
-    """Say what was chosen, for the manifest."""
+    """Say what was chosen, for the manifest.
+
+    A measure of bits, or one's own, would tell what was suppressed; the others follow from what is
+    published, and from how many rows are not.
+    """
+    told = [name for name in MEASURES if name != "entropy"]
+    open_ = not len(made.suppressed) or made.measure.name in told
     return {
         "nodes": made.ground.shape.nodes,
         "measure": made.measure.name,
@@ -177,8 +183,8 @@ def account(made: Generalized) -> dict[str, Any]:
             {
                 "levels": levels_of(made.ground.ladders, one.node),
                 "rows": len(one.rows),
-                "score": _short(one.found.score),
-                "no_better_than": _short(one.found.bound),
+                "score": _short(one.found.score) if open_ else None,
+                "no_better_than": _short(one.found.bound) if open_ else None,
                 "proven": one.found.proven,
                 "checked": one.checks,
             }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from math import floor, log10
+from math import floor, isfinite, log10
 
 
 def assigned(levels: Mapping[str, int]) -> list[str]:
@@ -16,20 +16,27 @@ def assigned(levels: Mapping[str, int]) -> list[str]:
     return [f"{column}={level}" for column, level in levels.items()]
 
 
-def certainty(nodes: int, measure: str, score: float, bound: float | None, proven: bool) -> str:
-    """Say how certain it is that a node is the best.
+def certainty(
+    nodes: int, measure: str, score: float | None, bound: float | None, proven: bool
+) -> str:
+    """Say how certain it is that a node is the best; and its score, unless that is kept back.
 
     >>> certainty(36, "loss", 0.123456, 0.123456, True)
     'the best of 36 nodes: loss 0.1235'
     >>> certainty(36, "loss", 0.123456, 0.1, False)
     'best so far of 36 nodes: loss 0.1235; no node is better than 0.1'
+    >>> certainty(36, "entropy", None, None, True)
+    'the best of 36 nodes by entropy'
     """
+    scored = f" by {measure}" if score is None else f": {measure} {figure(score)}"
     if nodes == 1:
-        return f"the only node: {measure} {figure(score)}"
+        return f"the only node{scored}"
     if proven:
-        return f"the best of {nodes:,} nodes: {measure} {figure(score)}"
-    known = "" if bound is None else f"; no node is better than {figure(_lowered(bound))}"
-    return f"best so far of {nodes:,} nodes: {measure} {figure(score)}{known}"
+        return f"the best of {nodes:,} nodes{scored}"
+    known = ""
+    if bound is not None and isfinite(bound):
+        known = f"; no node is better than {figure(_lowered(bound))}"
+    return f"best so far of {nodes:,} nodes{scored}{known}"
 
 
 def figure(value: float) -> str:

@@ -179,6 +179,7 @@ def count_values(label, codes, offset, lines):
 def table_of(node, pool, layout, room):
     """Find or make the table of a node; return which it is."""
     source = _nearest(pool, node)
+    straight = False
     while True:
         begin, many = pool.spans[source, BEGIN], pool.spans[source, MANY]
         entries = 0
@@ -198,7 +199,7 @@ def table_of(node, pool, layout, room):
                     most = i
         if changes == 0:
             return source
-        if changes > 1 and many > _LARGE:
+        if changes > 1 and many > _LARGE and not straight:
             for i in range(node.size):
                 if i != most:
                     room.level[i] = pool.levels[source, i]
@@ -214,6 +215,7 @@ def table_of(node, pool, layout, room):
             if pool.start.size:
                 pool.state[ENTRIES] = pool.start[pool.spans[0, MANY]]
             source = 0
+            straight = True  # there is always room for one more table, but perhaps not for two
             continue
         source = _roll(source, pool, layout, room)
 

@@ -24,6 +24,7 @@ from wideberth.algorithms.lattice.measures import (
     levels_of,
 )
 from wideberth.algorithms.lattice.shape import Node, outer_sum
+from wideberth.errors import ParameterError
 from wideberth.exact import Floats
 
 
@@ -166,7 +167,12 @@ class NoBounds(Bounds):
             losses=dict(zip((x.name for x in ground.ladders), losses.tolist(), strict=True)),
             sizes=lambda: engine.sizes(node),
         )
-        return float(self.measure.function(facts))
+        score = self.measure.function(facts)
+        if isinstance(score, bool) or not isinstance(score, int | float | np.number):
+            raise ParameterError("the measure must return a number, for every node")
+        if np.isnan(score):
+            raise ParameterError("the measure returned no number (NaN) for some node")
+        return float(score)
 
 
 def bounds_for(ground: Ground, measure: Measure) -> Bounds:

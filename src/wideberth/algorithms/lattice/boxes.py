@@ -9,7 +9,6 @@ bound, or time is up; then the lowest bound says how far from the best it can be
 from __future__ import annotations
 
 import heapq
-from dataclasses import replace
 from itertools import count
 
 import numpy as np
@@ -17,7 +16,7 @@ import numpy as np
 from wideberth.algorithms.lattice.ground import Ground, Prices, Verdict
 from wideberth.algorithms.lattice.measures import ByAttribute, Measure
 from wideberth.algorithms.lattice.probing import Probe
-from wideberth.algorithms.lattice.search import Found
+from wideberth.algorithms.lattice.search import Found, rank
 from wideberth.algorithms.lattice.shape import Node
 from wideberth.errors import ParameterError
 from wideberth.exact import Floats
@@ -46,29 +45,32 @@ class Boxes:
         self.prices = Prices(ground.ladders, measure.price)
         self.shares = measure.shares(np.array([x.quasi.weight for x in ground.ladders]))
 
-    def optimum(self, probe: Probe) -> Found:
-        """Find the best node, or a good one within the budget."""
+    def optimum(self, probe: Probe, many: int = 1) -> Found:
+        """Find the best node or the best few; or good ones within the budget."""
         ground = self.ground
-        found = self._descend(probe)
+        ranking: list[tuple[float, Node, Verdict]] = []
+        self._descend(probe, ranking, many)
         ties = count()
-        heap = [(-np.inf, next(ties), ground.shape.bottom, ground.shape.top)]
+        bottom, top = ground.shape.bottom, ground.shape.top
+        heap = [(self._score(bottom, 0.0), next(ties), bottom, top)]
         done = 0
         while heap:
             bound, _, low, high = heapq.heappop(heap)
-            if self._shown(bound) >= found.score:
+            worst = ranking[-1][0] if len(ranking) == many else np.inf
+            if self._shown(bound) >= worst:
                 break
             if probe.spent:
-                return replace(found, bound=self._shown(bound), proven=False)
-            done += 1
+                return rank(ranking, self._shown(bound))
             verdict = probe(high)
-            found = self._better(found, high, verdict)
+            self._consider(high, verdict, ranking, many)
             if verdict.lost <= ground.limit and low != high:
                 for part in self._halves(low, high):
-                    bound = self._score(part[0], verdict.below)
-                    if self._shown(bound) < found.score:
-                        heapq.heappush(heap, (bound, next(ties), *part))
+                    own = max(bound, self._score(part[0], verdict.below))
+                    if self._shown(own) < worst:
+                        heapq.heappush(heap, (own, next(ties), *part))
+            done += 1
             probe.tell("searching", lambda: done, done + len(heap))  # noqa: B023
-        return found
+        return rank(ranking, np.inf)
 
     def _halves(self, low: Node, high: Node) -> list[tuple[Node, Node]]:
         """Cut a box in two, where the coarser half has to lose the most."""
@@ -84,29 +86,35 @@ class Boxes:
         upper = (*low[:i], middle + 1, *low[i + 1 :])
         return [(low, lower), (upper, high)]
 
-    def _descend(self, probe: Probe) -> Found:
+    def _descend(self, probe: Probe, ranking: list[tuple[float, Node, Verdict]], many: int) -> None:
         """Go down from the top, each time to the first finer node that is better: a good start."""
         node: Node | None = self.ground.shape.top
-        found = Found(None, None, np.inf, np.inf, True)
+        self._consider(self.ground.shape.top, probe(self.ground.shape.top), ranking, many)
         while node is not None:
-            found = self._better(found, node, probe(node))
             steps = [_lower(node, i) for i, level in enumerate(node) if level]
             steps.sort(key=lambda finer: self._score(finer, 0.0))
             node = None
             for finer in steps:
                 if probe.spent:
                     break
-                if self._better(found, finer, probe(finer)) is not found:
+                best = ranking[0][0] if ranking else np.inf
+                self._consider(finer, probe(finer), ranking, many)
+                if ranking and ranking[0][0] < best:
                     node = finer
                     break
-        return found
 
-    def _better(self, found: Found, node: Node, verdict: Verdict) -> Found:
-        """Return the better of two nodes."""
-        if not self.ground.admits(verdict):
-            return found
-        score = self._shown(self._score(node, verdict.here))
-        return found if score >= found.score else Found(node, verdict, score, score, True)
+    def _consider(
+        self,
+        node: Node,
+        verdict: Verdict,
+        ranking: list[tuple[float, Node, Verdict]],
+        many: int,
+    ) -> None:
+        """Put a node among the best, if it is one of them."""
+        if self.ground.admits(verdict) and all(node != entry[1] for entry in ranking):
+            ranking.append((self._shown(self._score(node, verdict.here)), node, verdict))
+            ranking.sort(key=lambda entry: entry[:2])
+            del ranking[many:]
 
     def _score(self, node: Node, costs: Floats | float) -> float:
         return self.measure.total(self.prices, self.ground.ladders, node, costs)

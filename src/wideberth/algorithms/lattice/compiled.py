@@ -205,10 +205,10 @@ class Compiled:
         once = groups * bytes_each + 8 * entries
         if 2 * once > memory:
             raise ParameterError(
-                f"max_memory: two tables of this lattice take {2 * once / 2**20:,.0f} MB",
+                f"max_memory: two tables of this lattice take {-(-2 * once // 2**20):,} MB",
                 hint=f"max_memory = {-(-4 * once // 2**20)}",
             )
-        times = min(memory // once, _TIMES)
+        times = min(memory // once, _TIMES, (2**31 - 1) // max(entries, 1))
         pool = rolling.make_pool(groups * times, words, axes, lines, entries * times)
         pool.keys[:, :groups] = first.keys[:, :groups]
         pool.sizes[:groups] = first.sizes[:groups]

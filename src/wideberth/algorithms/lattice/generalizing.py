@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from time import monotonic
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from wideberth.advice import refusal
 from wideberth.algorithms.lattice.bounds import NoBounds, bounds_for
 from wideberth.algorithms.lattice.boxes import Boxes
 from wideberth.algorithms.lattice.ground import Engine, Ground, Prices
-from wideberth.algorithms.lattice.measures import Facts, Measure, measure_of
+from wideberth.algorithms.lattice.measures import ByAttribute, Facts, Measure, measure_of
 from wideberth.algorithms.lattice.plain import Plain, partition_at, satisfying
 from wideberth.algorithms.lattice.probing import Budget, Probe, Progress
 from wideberth.algorithms.lattice.search import Found, optimum
@@ -26,6 +27,8 @@ from wideberth.groups import Partition
 
 #: More nodes are not listed: that would take more memory than the table.
 LISTED = 5_000_000
+#: With more nodes, boxes of them are searched faster than the list is looked through.
+_BY_BOXES = 50_000
 #: Up to so many rows and nodes the rules themselves are asked: compiled code is not worth loading.
 _FEW_ROWS, _FEW_NODES = 2_000, 1_000
 #: The same if the rules say all that compiled code would say, and it is not loaded.
@@ -124,10 +127,16 @@ def generalize(ground: Ground, settings: Settings, progress: Progress | None = N
         If no node is admissible, or none was found.
     """
     measure = measure_of(settings.measure)
+    until = monotonic() + (settings.budget.seconds or 0)
     rounds: list[Round] = []
     left = np.arange(ground.rows)
     part = ground
     while len(left) and len(rounds) <= settings.rounds:
+        if rounds:  # one budget for all rounds
+            left_over = settings.budget.less(sum(one.checks for one in rounds), until)
+            if left_over is None:
+                break
+            settings = replace(settings, budget=left_over)
         probe, found = search(part, measure, settings, progress)
         if found.node is None:
             if not rounds:
@@ -152,10 +161,11 @@ def search(
     require_searchable(ground, settings.budget)
     if not _modest(ground):
         load()
-    if ground.shape.nodes > LISTED:
+    nodes = ground.shape.nodes
+    if nodes > LISTED or (nodes > _BY_BOXES and isinstance(measure, ByAttribute)):
         boxes = Boxes(ground, measure)
         probe = Probe(engine_for(ground, boxes.prices, settings), settings.budget, progress)
-        return probe, boxes.optimum(probe)
+        return probe, boxes.optimum(probe, many)
     bounds = bounds_for(ground, measure)
     probe = Probe(engine_for(ground, bounds.prices, settings), settings.budget, progress)
     if isinstance(bounds, NoBounds):

@@ -72,10 +72,9 @@ class Ground:
             histogram = np.bincount(codes, minlength=quasi.domain.size)
             domain = replace(quasi.domain, histogram=histogram)
             ladders.append(replace(ladder, quasi=replace(quasi, codes=codes, domain=domain)))
-        demands = [
-            replace(d, column=d.column and Column(d.column.codes[rows], d.column.domain))
-            for d in self.demands
-        ]
+        columns = {id(d.column): d.column for d in self.demands if d.column is not None}
+        fewer = {key: Column(c.codes[rows], c.domain) for key, c in columns.items()}
+        demands = [replace(d, column=fewer.get(id(d.column))) for d in self.demands]
         return Ground(ladders, demands, limit)
 
 

@@ -195,7 +195,8 @@ def offer(quasi: Quasi) -> str:
     option = "--" + rule.replace(" = true", "").replace(" = ", " ").translate(_BARE)
     return (
         f'under [hierarchies] in the policy: "{quasi.name}" = {{ {rule} }}; or let wideberth '
-        f"hierarchy build {option.replace(', ', ',')} write a file"
+        f"hierarchy build --table TABLE --column '{quasi.name}' {option.replace(', ', ',')} write "
+        "a file"
     )
 
 

@@ -51,8 +51,9 @@ def _minima(nodes: list[Node]) -> list[Node]:
     if not nodes:
         return []
     levels = np.array(sorted(nodes, key=lambda node: (sum(node), node)))
-    kept: list[Node] = []
+    kept, many = np.empty_like(levels), 0
     for node in levels:
-        if not kept or not (np.array(kept) <= node).all(axis=1).any():
-            kept.append(tuple(node.tolist()))
-    return sorted(kept)
+        if not (kept[:many] <= node).all(axis=1).any():
+            kept[many] = node
+            many += 1
+    return sorted(tuple(node) for node in kept[:many].tolist())

@@ -34,6 +34,14 @@ class Budget:
         """Whether there is no end before everything is settled."""
         return self.checks is None and self.seconds is None
 
+    def less(self, checks: int, until: float) -> Budget | None:
+        """Return what is left after some checks, and until a moment; None if that is nothing."""
+        many = None if self.checks is None else self.checks - checks
+        seconds = None if self.seconds is None else until - monotonic()
+        if (many is not None and many <= 0) or (seconds is not None and seconds <= 0):
+            return None
+        return Budget(many, seconds)
+
 
 class Probe:
     """Checks nodes until the budget is used up, and remembers what it found.

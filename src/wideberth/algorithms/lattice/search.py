@@ -54,7 +54,7 @@ def optimum(bounds: Bounds, probe: Probe, many: int = 1) -> Found:
         bar = best - abs(best) * _EQUAL if best < np.inf else best
         index = pick(low, bar)
         late = index >= 0 and not ranking and (probe.last or probe.spent)
-        if late and probe.budget.checks != probe.checks:
+        if late and probe.budget.checks != probe.checks and shape.top not in probe.known:
             index = shape.index(shape.top)  # if anything at all is admissible, most likely this
         elif index < 0 or probe.spent:
             floor = np.inf if index < 0 else float(low.min())
@@ -91,9 +91,16 @@ def _refine(bounds: Bounds, probe: Probe, ranking: list[tuple[float, Node, Verdi
 
 def _found(bounds: Bounds, ranking: list[tuple[float, Node, Verdict]], floor: float) -> Found:
     """Say what was found, if nothing that is left is better than `floor`."""
-    shown = [(bounds.shown(score), node, verdict) for score, node, verdict in ranking]
-    proven = floor == np.inf
-    if not shown:
-        return Found(None, None, np.inf, bounds.shown(floor), proven)
-    score, node, verdict = shown[0]
-    return Found(node, verdict, score, min(score, bounds.shown(floor)), proven, shown)
+    return rank(
+        [(bounds.shown(score), node, verdict) for score, node, verdict in ranking],
+        bounds.shown(floor),
+    )
+
+
+def rank(ranking: Sequence[tuple[float, Node, Verdict]], floor: float) -> Found:
+    """Say what was found: some nodes, the best first, and that no other is better than `floor`."""
+    if not ranking:
+        return Found(None, None, np.inf, floor, floor == np.inf)
+    score, node, verdict = ranking[0]
+    proven = floor >= score - abs(score) * _EQUAL
+    return Found(node, verdict, score, min(score, floor), proven, ranking)
