@@ -214,7 +214,7 @@ def test_a_measure_that_is_none(wrong, what):
 def test_boxes_find_what_the_list_finds(monkeypatch, measure, limit):
     how = {"principles": K, "measure": measure, "suppression_limit": limit, **ASKED}
     listed = wb.lattice(PEOPLE, best=4, **how)
-    monkeypatch.setattr(generalizing, "_BY_BOXES", 0)
+    monkeypatch.setattr(generalizing, "_boxes_pay", lambda ground: True)
     boxed = wb.lattice(PEOPLE, best=4, **how)
     assert boxed.proven
     scores = [[node.scores[measure] for node in result.best] for result in (listed, boxed)]
