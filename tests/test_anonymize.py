@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 import naive
 import wideberth as wb
-from wideberth import anonymizing, transform
+from wideberth import anonymizing, making, transform
 from wideberth.algorithms import splitting
 from wideberth.algorithms.leaves import boxes_of
 from wideberth.datasets import census
@@ -61,7 +61,7 @@ def by_thirds(quasis: Any, demands: Any, *, rng: Any, **_: Any) -> splitting.Spl
 
 @pytest.fixture
 def thirds(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(anonymizing, "split", by_thirds)
+    monkeypatch.setattr(making, "split", by_thirds)
 
 
 # The kind of table.
@@ -468,7 +468,7 @@ def test_a_non_monotone_principle_is_verified_by_group():
 
 
 def test_values_that_do_not_cover_are_not_published(monkeypatch):
-    honest = anonymizing.recode
+    honest = making.recode
 
     def forged(*arguments: Any) -> Any:
         recoded = honest(*arguments)
@@ -477,7 +477,7 @@ def test_values_that_do_not_cover_are_not_published(monkeypatch):
         )
         return recoded
 
-    monkeypatch.setattr(anonymizing, "recode", forged)
+    monkeypatch.setattr(making, "recode", forged)
     with pytest.raises(wb.VerificationError, match="'age' do not cover"):
         wb.anonymize(PEOPLE, **HOW)
 

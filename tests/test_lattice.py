@@ -17,6 +17,7 @@ import pytest
 import wideberth as wb
 from wideberth import tables
 from wideberth.algorithms.lattice import generalizing
+from wideberth.algorithms.lattice.measures import MEASURES as REGISTRY
 from wideberth.algorithms.lattice.measures import Facts
 from wideberth.transform import MEASURES
 
@@ -238,6 +239,10 @@ def test_bits_would_tell_what_was_suppressed():
     assert rounds["entropy"]["suppressed"]["rows"] > 0
     assert rounds["entropy"]["lattice"]["rounds"][0]["score"] is None
     assert rounds["loss"]["lattice"]["rounds"][0]["score"] is not None
+
+
+def test_measures_have_one_list_of_names():
+    assert tuple(REGISTRY) == MEASURES
 
 
 def test_none_is_admissible():

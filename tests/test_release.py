@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 import wideberth as wb
-from wideberth import anonymizing, tables
+from wideberth import making, tables
 from wideberth.release import fingerprint, manifest_path
 
 PEOPLE = pl.DataFrame(
@@ -279,7 +279,7 @@ def test_what_is_suppressed_is_not_in_the_file(tmp_path):
 
 def test_a_group_shows_one_value(monkeypatch):
     """Rows with their own exact values would be covered, and their groups still large enough."""
-    honest = anonymizing.recode
+    honest = making.recode
 
     def forged(quasis: Any, *rest: Any) -> Any:
         recoded = honest(quasis, *rest)
@@ -288,7 +288,7 @@ def test_a_group_shows_one_value(monkeypatch):
         recoded.columns["age"] = [values.cast(pl.String).alias("age")]
         return recoded
 
-    monkeypatch.setattr(anonymizing, "recode", forged)
+    monkeypatch.setattr(making, "recode", forged)
     with pytest.raises(wb.VerificationError, match="'age' differs within a group"):
         wb.anonymize(PEOPLE.with_columns(pl.col("age").fill_null(30)), **HOW)
 

@@ -6,7 +6,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +16,7 @@ import polars as pl
 
 from wideberth import tables
 from wideberth.advice import refusal
-from wideberth.algorithms import Demand, split
-from wideberth.algorithms.lattice import generalize
+from wideberth.algorithms import Demand
 from wideberth.algorithms.lattice.measures import Facts
 from wideberth.algorithms.splitting import Progress
 from wideberth.algorithms.suppression import suppress
@@ -26,16 +25,15 @@ from wideberth.errors import InfeasibleError, ParameterError, PrivacyWarning
 from wideberth.exact import Ints
 from wideberth.forgetting import forgetful, forgetful_series
 from wideberth.groups import Partition
-from wideberth.latticing import account, ground_of, settings_of
-from wideberth.leveling import Leveled
+from wideberth.latticing import ground_of
+from wideberth.making import Task, by_levels, by_splitting
 from wideberth.policy import GROUP, Policy
 from wideberth.principles import Principle
 from wideberth.quasi import Quasi
-from wideberth.recode import Recoded, recode
+from wideberth.recode import Recoded
 from wideberth.release import Release, describe, fingerprint
 from wideberth.request import Request
 from wideberth.styling import Style, styles
-from wideberth.subject import compares
 from wideberth.transform import Grid
 from wideberth.verifying import require_principles, require_truth
 
@@ -164,9 +162,9 @@ def anonymize(
     request = request.lighter()
     with clock("searching" if task.lattice else "splitting"):  # which tell their own progress
         made = (
-            _generalized(task, request, rng, progress)
+            by_levels(task, request, rng, progress)
             if task.lattice
-            else _split(task, request, rng, threads, progress)
+            else by_splitting(task, request, rng, threads, progress)
         )
     task, partition = made.task, made.partition
     with clock("recoding", len(task.rows)):
@@ -212,102 +210,6 @@ def anonymize(
     return Release(published, manifest, question, verified, fingerprint(frame))
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class _Task:
-    """The rows that will be published, made ready for the algorithm."""
-
-    rows: Ints
-    frame: pl.DataFrame  # the columns that are published as they are
-    quasis: Sequence[Quasi]
-    demands: Sequence[Demand]
-    styles: Mapping[str, Style]
-    group: str | None
-    lattice: bool
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class _Made:
-    """Groups, and how they are published.
-
-    Parameters
-    ----------
-    task : _Task
-        The rows that are left.
-    partition : Partition
-        Their groups.
-    recode : callable
-        Returns what is published, for the rows in an order.
-    told : mapping
-        What the manifest says of how it was made.
-    question : mapping
-        What `check` must know besides.
-    consistent : bool
-        Whether equal values are published alike.
-    """
-
-    task: _Task
-    partition: Partition
-    recode: Callable[[Ints], Recoded]
-    told: Mapping[str, Any]
-    question: Mapping[str, Any] = field(default_factory=dict)
-    consistent: bool = False
-
-
-def _split(
-    task: _Task,
-    request: Request,
-    rng: np.random.Generator,
-    threads: int | None,
-    progress: Progress | None,
-) -> _Made:
-    """Split the table again and again."""
-    outcome = split(
-        task.quasis,
-        task.demands,
-        rng=rng,
-        cuts=request.transform.cuts,
-        dealing=request.transform.dealing,
-        threads=threads,
-        progress=progress,
-    )
-    return _Made(
-        task=task,
-        partition=outcome.partition,
-        recode=lambda order: recode(
-            task.quasis, outcome.partition, task.styles, order, outcome.boxes
-        ),
-        told={"leaves": outcome.leaves, "swap_audit": outcome.swap_audit},
-    )
-
-
-def _generalized(
-    task: _Task, request: Request, rng: np.random.Generator, progress: Progress | None
-) -> _Made:
-    """Choose a level for each quasi-identifier; leave out the rows of groups that fail then."""
-    ground = ground_of(task.quasis, task.demands, request.transform)
-    leveled = Leveled(generalize(ground, settings_of(request.transform), progress))
-    rows = leveled.rows
-    rest = replace(
-        task,
-        rows=task.rows[rows],
-        frame=pl.DataFrame([series.gather(rows) for series in task.frame]),
-        quasis=[replace(quasi, codes=quasi.codes[rows]) for quasi in task.quasis],
-    )
-    question = {}
-    if len(rows) < len(task.rows) and any(compares(p) for p in request.principles):
-        # What t-closeness compares with, in an order that tells nothing.
-        order = rng.permutation(len(task.rows))
-        question = {"reference": task.frame.select(request.roles["sensitive"])[order]}
-    return _Made(
-        task=rest,
-        partition=leveled.partition,
-        recode=leveled.recoded,
-        told={"lattice": account(leveled.made)},
-        question=question,
-        consistent=len(leveled.made.rounds) == 1,
-    )
-
-
 def _cautions(request: Request, seed: int | None) -> list[str]:
     if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int) or seed < 0):
         raise ParameterError("the seed must be a whole number from 0", hint="leave it out")
@@ -321,7 +223,7 @@ def _cautions(request: Request, seed: int | None) -> list[str]:
     ]
 
 
-def _prepare(request: Request, rng: np.random.Generator) -> _Task:
+def _prepare(request: Request, rng: np.random.Generator) -> Task:
     """Encode the table, and leave out rows if it cannot be published otherwise."""
     rows = np.arange(request.frame.height)
     demands = demands_of(request, request.frame)
@@ -346,7 +248,7 @@ def _prepare(request: Request, rng: np.random.Generator) -> _Task:
         ground_of(quasis, demands, request.transform)  # says what is wrong with hierarchies
         how = {quasi.name: Style("hierarchy") for quasi in quasis}
     _check_names(request, quasis, how, group)
-    return _Task(
+    return Task(
         rows=rows,
         frame=pl.DataFrame([frame[name] for name in untouched]),
         quasis=quasis,
@@ -397,7 +299,7 @@ def _feasible(demand: Demand, rows: int) -> bool:
     return bool(demand.rule.feasible(groups)[0])
 
 
-def _telling(frame: pl.DataFrame, task: _Task) -> list[str]:
+def _telling(frame: pl.DataFrame, task: Task) -> list[str]:
     """Return the published quasi-identifiers, but for those that are missing in all rows.
 
     These tell groups apart no more, and a check would take them for a mistake.
@@ -412,7 +314,7 @@ def _telling(frame: pl.DataFrame, task: _Task) -> list[str]:
     return telling
 
 
-def _ids(task: _Task, partition: Partition, order: Ints, rng: np.random.Generator) -> Any:
+def _ids(task: Task, partition: Partition, order: Ints, rng: np.random.Generator) -> Any:
     """Number the groups in random order: the order of their making tells something about them."""
     if task.group is None:
         return None
@@ -421,7 +323,7 @@ def _ids(task: _Task, partition: Partition, order: Ints, rng: np.random.Generato
 
 
 def _publish(
-    request: Request, task: _Task, recoded: Recoded, ids: pl.Series | None, order: Ints
+    request: Request, task: Task, recoded: Recoded, ids: pl.Series | None, order: Ints
 ) -> Any:
     """Put the release together, in the kind of table that came in and in its order of columns.
 

@@ -292,8 +292,7 @@ class Lattice:
     @property
     def highest(self) -> dict[str, int]:
         """The highest level of each quasi-identifier's hierarchy, whether it may be used or not."""
-        trees = {ladder.name: ladder.quasi.tree for ladder in self.ground.ladders}
-        return {name: tree.height for name, tree in trees.items() if tree is not None}
+        return {ladder.name: ladder.tree.height for ladder in self.ground.ladders}
 
     @property
     def measure(self) -> str:

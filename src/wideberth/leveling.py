@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from wideberth.algorithms.lattice import Generalized, Ladder
+from wideberth.algorithms.lattice.plain import merged
 from wideberth.encode import Codes, compress
 from wideberth.exact import Floats, Ints
 from wideberth.groups import Partition
@@ -67,12 +68,7 @@ class Leveled:
         """
         if not all(demand.rule.monotone for demand in self.made.ground.demands):
             return self.made.partition()
-        labels, count = np.zeros(len(self.rows), dtype=np.int32), 1
-        for texts, label, _ in self._columns:
-            key = labels.astype(np.int64) * len(texts) + label
-            present, labels = compress(key, count * len(texts))
-            count = len(present)
-        return Partition(labels, count)
+        return merged(label for _, label, _ in self._columns)
 
     def recoded(self, order: Ints) -> Recoded:
         """Return what is published, the kept rows in a new order."""

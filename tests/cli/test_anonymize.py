@@ -196,7 +196,7 @@ def test_interrupted(run, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("wideberth.anonymizing.split", interrupted)
+    monkeypatch.setattr("wideberth.making.split", interrupted)
     outcome = run(*ANONYMIZE, "-o", "out.csv")
     assert (outcome.code, outcome.out, outcome.err.strip()) == (130, "", "interrupted")
     assert names() == ["census.csv"]

@@ -588,9 +588,9 @@ def levelled(write):
 @pytest.mark.parametrize(
     ("cells", "offer"),
     [
-        ("1\n2\n", "{ interval = [5, 10, 20] }; or let wideberth hierarchy build --interval 5,10"),
+        ("1\n2\n", "{ interval = [5, 10, 20] }; or let wideberth hierarchy build"),
         ("2001-01-31\n2002-12-01\n", '{ date = ["month", "year"] }; or let wideberth hierarchy'),
-        ("Zq7Xhush\nb\n", "{ flat = true }; or let wideberth hierarchy build --flat"),
+        ("Zq7Xhush\nb\n", "{ flat = true }; or let wideberth hierarchy build --table"),
     ],
     ids=["numbers", "dates", "text"],
 )

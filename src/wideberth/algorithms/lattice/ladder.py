@@ -12,6 +12,7 @@ import numpy as np
 from wideberth.encode import Codes
 from wideberth.errors import HierarchyError, ParameterError
 from wideberth.exact import Floats, Ints
+from wideberth.hierarchy import Hierarchy
 from wideberth.quasi import Quasi
 
 #: Levels by quasi-identifier: a number, or the lowest and the highest.
@@ -87,6 +88,12 @@ class Ladder:
         """The quasi-identifier."""
         return self.quasi.name
 
+    @property
+    def tree(self) -> Hierarchy:
+        """The hierarchy."""
+        assert self.quasi.tree is not None  # noqa: S101 - `of` has seen to it
+        return self.quasi.tree
+
     @cached_property
     def _nodes(self) -> list[Ints]:
         """By level, the hierarchy's nodes that the values are generalised to; in order."""
@@ -94,15 +101,11 @@ class Ladder:
 
     @cached_property
     def _climbed(self) -> list[Ints]:
-        tree = self.quasi.tree
-        assert tree is not None  # noqa: S101 - `of` has seen to it
-        return [tree.climb(self.quasi.nodes, level).astype(np.int64) for level in self.levels]
+        return [self.tree.climb(self.quasi.nodes, level).astype(np.int64) for level in self.levels]
 
     def _apart(self, rung: int) -> bool:
         """Tell whether missing values are a value of their own there."""
-        tree = self.quasi.tree
-        assert tree is not None  # noqa: S101 - as above
-        return self.quasi.domain.missing is not None and self.levels[rung] < tree.height
+        return self.quasi.domain.missing is not None and self.levels[rung] < self.tree.height
 
     @cached_property
     def codes(self) -> list[Codes]:
@@ -158,22 +161,16 @@ class Ladder:
 
     def leaves(self, rung: int) -> Ints:
         """Return how many leaves of the hierarchy each code of a level stands for."""
-        tree = self.quasi.tree
-        assert tree is not None  # noqa: S101 - as above
-        leaves = tree.leaf_counts[self._nodes[rung]].astype(np.int64)
+        leaves = self.tree.leaf_counts[self._nodes[rung]].astype(np.int64)
         return np.append(leaves, 1) if self._apart(rung) else leaves
 
     def extents(self, rung: int) -> Floats:
         """Return the share of the domain that each code spans: 0 for a value, 1 for all."""
-        tree = self.quasi.tree
-        assert tree is not None  # noqa: S101 - as above
-        return (self.leaves(rung) - 1) / max(int(tree.leaf_counts[0]) - 1, 1)
+        return (self.leaves(rung) - 1) / max(int(self.tree.leaf_counts[0]) - 1, 1)
 
     def labels(self, rung: int) -> list[str | None]:
         """Return what is published for each code of a level; None for missing values."""
-        tree = self.quasi.tree
-        assert tree is not None  # noqa: S101 - as above
-        labels: list[str | None] = [tree.labels[node] for node in self._nodes[rung]]
+        labels: list[str | None] = [self.tree.labels[node] for node in self._nodes[rung]]
         return [*labels, None] if self._apart(rung) else labels
 
     def example(self, rung: int) -> str | None:

@@ -124,9 +124,7 @@ class Precision(ByAttribute):
 
     def price(self, ladder: Ladder, rung: int) -> tuple[float, Floats]:
         """Price a value by its level; a suppressed row is on the highest."""
-        tree = ladder.quasi.tree
-        assert tree is not None  # noqa: S101 - ladders have one
-        cost = ladder.levels[rung] / max(tree.height, 1)
+        cost = ladder.levels[rung] / max(ladder.tree.height, 1)
         return cost, np.full(ladder.width(rung), 1.0 - cost)
 
 

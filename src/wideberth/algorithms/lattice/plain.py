@@ -6,7 +6,7 @@ merges tuples, and the rules see what they always see.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -43,9 +43,7 @@ class Plain:
     def check(self, node: Node) -> Verdict:
         """Judge the groups of a node."""
         ground = self.ground
-        partition = _merged([x.codes[r][c] for x, r, c in self._raised(node)])
-        sizes = _rolled(self.counted[None], partition).sizes
-        fine, most = self._judged(partition, sizes)
+        partition, sizes, fine, most = self._groups(node)
         lost = int((sizes - most).sum())
         suppressed = int(sizes[~fine].sum())
         squares = int(sizes @ sizes)
@@ -70,17 +68,19 @@ class Plain:
 
     def sizes(self, node: Node) -> Ints:
         """Return the sizes of the groups that are kept in a node."""
-        partition = _merged([x.codes[r][c] for x, r, c in self._raised(node)])
-        sizes = _rolled(self.counted[None], partition).sizes
-        fine, _ = self._judged(partition, sizes)
+        _, sizes, fine, _ = self._groups(node)
         return sizes[fine]
 
     def price(self, node: Node, prices: Prices) -> Floats:
         """Return what suppressed rows cost in a node, by quasi-identifier, at other prices."""
-        partition = _merged([x.codes[r][c] for x, r, c in self._raised(node)])
-        sizes = _rolled(self.counted[None], partition).sizes
-        fine, _ = self._judged(partition, sizes)
+        partition, sizes, fine, _ = self._groups(node)
         return self._cost(node, prices, partition, np.where(fine, 0, sizes))
+
+    def _groups(self, node: Node) -> tuple[Partition, Ints, Bools, Ints]:
+        """Return the groups of a node, their sizes, which satisfy, and what can be kept of each."""
+        partition = merged([x.codes[r][c] for x, r, c in self._raised(node)])
+        sizes = _rolled(self.counted[None], partition).sizes
+        return partition, sizes, *self._judged(partition, sizes)
 
     def _cost(self, node: Node, prices: Prices, partition: Partition, rows: Ints) -> Floats:
         """Add up what so many suppressed rows of each group cost."""
@@ -112,7 +112,7 @@ class Plain:
 
 def partition_at(ground: Ground, node: Node) -> Partition:
     """Group the rows as a node does."""
-    return _merged([x.codes[r][x.quasi.codes] for x, r in zip(ground.ladders, node, strict=True)])
+    return merged([x.codes[r][x.quasi.codes] for x, r in zip(ground.ladders, node, strict=True)])
 
 
 def satisfying(ground: Ground, partition: Partition) -> Bools:
@@ -125,9 +125,9 @@ def satisfying(ground: Ground, partition: Partition) -> Bools:
     return fine
 
 
-def _merged(columns: list[Codes]) -> Partition:
+def merged(columns: Iterable[Codes]) -> Partition:
     """Group what agrees on all columns."""
-    labels, count = np.zeros(len(columns[0]), dtype=np.int32), 1
+    labels, count = np.zeros(1, dtype=np.int32), 1
     for codes in columns:
         width = int(codes.max()) + 1
         key = labels.astype(np.int64) * width + codes

@@ -1,0 +1,119 @@
+"""How the rows of a table come into groups: by splitting it, or by levels of its columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from wideberth.algorithms import Demand, split
+from wideberth.algorithms.lattice import generalize
+from wideberth.algorithms.splitting import Progress
+from wideberth.exact import Ints
+from wideberth.groups import Partition
+from wideberth.latticing import account, ground_of, settings_of
+from wideberth.leveling import Leveled
+from wideberth.quasi import Quasi
+from wideberth.recode import Recoded, recode
+from wideberth.request import Request
+from wideberth.styling import Style
+from wideberth.subject import compares
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Task:
+    """The rows that will be published, made ready for the algorithm."""
+
+    rows: Ints
+    frame: pl.DataFrame  # the columns that are published as they are
+    quasis: Sequence[Quasi]
+    demands: Sequence[Demand]
+    styles: Mapping[str, Style]
+    group: str | None
+    lattice: bool
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Made:
+    """Groups, and how they are published.
+
+    Parameters
+    ----------
+    task : Task
+        The rows that are left.
+    partition : Partition
+        Their groups.
+    recode : callable
+        Returns what is published, for the rows in an order.
+    told : mapping
+        What the manifest says of how it was made.
+    question : mapping
+        What `check` must know besides.
+    consistent : bool
+        Whether equal values are published alike.
+    """
+
+    task: Task
+    partition: Partition
+    recode: Callable[[Ints], Recoded]
+    told: Mapping[str, Any]
+    question: Mapping[str, Any] = field(default_factory=dict)
+    consistent: bool = False
+
+
+def by_splitting(
+    task: Task,
+    request: Request,
+    rng: np.random.Generator,
+    threads: int | None,
+    progress: Progress | None,
+) -> Made:
+    """Split the table again and again."""
+    outcome = split(
+        task.quasis,
+        task.demands,
+        rng=rng,
+        cuts=request.transform.cuts,
+        dealing=request.transform.dealing,
+        threads=threads,
+        progress=progress,
+    )
+    return Made(
+        task=task,
+        partition=outcome.partition,
+        recode=lambda order: recode(
+            task.quasis, outcome.partition, task.styles, order, outcome.boxes
+        ),
+        told={"leaves": outcome.leaves, "swap_audit": outcome.swap_audit},
+    )
+
+
+def by_levels(
+    task: Task, request: Request, rng: np.random.Generator, progress: Progress | None
+) -> Made:
+    """Choose a level for each quasi-identifier; leave out the rows of groups that fail then."""
+    ground = ground_of(task.quasis, task.demands, request.transform)
+    leveled = Leveled(generalize(ground, settings_of(request.transform), progress))
+    rows = leveled.rows
+    rest = replace(
+        task,
+        rows=task.rows[rows],
+        frame=pl.DataFrame([series.gather(rows) for series in task.frame]),
+        quasis=[replace(quasi, codes=quasi.codes[rows]) for quasi in task.quasis],
+    )
+    question = {}
+    if len(rows) < len(task.rows) and any(compares(p) for p in request.principles):
+        # What t-closeness compares with, in an order that tells nothing.
+        order = rng.permutation(len(task.rows))
+        question = {"reference": task.frame.select(request.roles["sensitive"])[order]}
+    return Made(
+        task=rest,
+        partition=leveled.partition,
+        recode=leveled.recoded,
+        told={"lattice": account(leveled.made)},
+        question=question,
+        consistent=len(leveled.made.rounds) == 1,
+    )
