@@ -125,7 +125,8 @@ def reach(node, pool, layout, room, court, bill):
 def judge(table, pool, court, bill):
     """Put all groups to all tests; return how many rows are lost here and below.
 
-    For a group that fails there are trials of what could be kept of it, judged by the same test.
+    For a group that fails there are trials of what could be kept of it, judged by the same test: in
+    the same place, for to call it in two would take twice as long to compile.
     """
     begin, many = pool.spans[table, BEGIN], pool.spans[table, MANY]
     lost = bill.totals[LOST]

@@ -134,12 +134,12 @@ def generalize(ground: Ground, settings: Settings, progress: Progress | None = N
     left = np.arange(ground.rows)
     part = ground
     while len(left) and len(rounds) <= settings.rounds:
-        if rounds:  # one budget for all rounds
-            left_over = settings.budget.less(sum(one.checks for one in rounds), until)
-            if left_over is None:
-                break
-            settings = replace(settings, budget=left_over)
-        probe, found = search(part, measure, settings, progress)
+        budget: Budget | None = settings.budget
+        if rounds:  # one budget for all of them
+            budget = settings.budget.less(sum(one.checks for one in rounds), until)
+        if budget is None:
+            break
+        probe, found = search(part, measure, replace(settings, budget=budget), progress)
         if found.node is None:
             if not rounds:
                 raise refused(ground, found)
