@@ -19,6 +19,7 @@ from wideberth.algorithms.lattice.shape import Node
 from wideberth.errors import OutputError, ParameterError
 from wideberth.exact import Bools, Ints
 from wideberth.latticing import Lattice
+from wideberth.principles.base import rows
 
 #: Up to so many nodes are drawn one by one.
 DRAWN = 150
@@ -330,7 +331,7 @@ def _framed(
     certain = "best" if result.proven else "best so far"
     limit = result.ground.limit
     lines = [
-        f"{what}; {result.ground.rows:,} rows, at most {limit:,} suppressed",
+        f"{what}; {rows(result.ground.rows)}, at most {limit:,} suppressed",
         *_wrapped(result.principles),
         f"{certain} by {result.measure}: {levels}",
     ]

@@ -128,9 +128,11 @@ def _render(result: Lattice, name: str, shown: int, out: Console) -> Iterator[Re
     """Yield what a person reads: what was searched, the best nodes, the minimal nodes."""
     from rich.text import Text
 
+    from wideberth.principles.base import rows
+
     ground = result.ground
     yield Text(
-        f"{name}: {ground.rows:,} rows; a lattice of {result.nodes:,} nodes, "
+        f"{name}: {rows(ground.rows)}; a lattice of {result.nodes:,} nodes, "
         f"{result.checked:,} of them checked"
     )
     yield Text(f"principles: {', '.join(result.principles)}")

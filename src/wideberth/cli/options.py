@@ -85,6 +85,8 @@ def assignments(values: Sequence[str], option: str) -> dict[str, str]:
         column, equals, rest = value.rpartition("=")
         if not equals or not column or not rest:
             raise click.UsageError(f"{option} {value!r} is not of the form COLUMN=VALUE")
+        if column in pairs:
+            raise click.UsageError(f"{option} names the column {column!r} twice")
         pairs[column] = rest
     return pairs
 

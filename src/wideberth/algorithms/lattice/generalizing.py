@@ -24,6 +24,7 @@ from wideberth.algorithms.lattice.search import Found, optimum
 from wideberth.errors import InfeasibleError, ParameterError
 from wideberth.exact import Ints
 from wideberth.groups import Partition
+from wideberth.principles.base import rows
 
 #: More nodes are not listed: that would take more memory than the table.
 LISTED = 5_000_000
@@ -257,6 +258,6 @@ def refused(ground: Ground, found: Found) -> InfeasibleError:
         )
     return InfeasibleError(
         f"none of the {ground.shape.nodes:,} nodes satisfies {names} with at most "
-        f"{ground.limit:,} rows suppressed",
+        f"{rows(ground.limit)} suppressed",
         hint=hint,
     )
