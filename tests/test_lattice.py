@@ -226,6 +226,24 @@ def test_boxes_find_what_the_list_finds(monkeypatch, measure, limit):
         assert hurried.best[0].scores[measure] >= scores[0][0] - 1e-12
 
 
+@pytest.mark.parametrize("boxes", [False, True])
+def test_of_equal_nodes_the_finest(monkeypatch, boxes):
+    """All postcodes begin alike, so masking one digit costs as much as masking all."""
+    monkeypatch.setattr(generalizing, "_boxes_pay", lambda ground: boxes)
+    table = pl.DataFrame(
+        {
+            "age": [21, 22, 23, 24, 31, 32, 33, 34],
+            "zip": ["13051", "13052", "13053", "13054"] * 2,
+        }
+    )
+    trees = {"age": {"interval": [10]}, "zip": {"mask": 3}}
+    result = wb.lattice(
+        table, quasi=["age", "zip"], principles=K, hierarchies=trees, best=1, measure="loss"
+    )
+    assert result.best[0].levels == {"age": 1, "zip": 1}
+    assert result.best[0].minimal
+
+
 def test_one_budget_for_all_rounds():
     made = wb.anonymize(
         PEOPLE, principles=K, suppression_limit=0.5, local_rounds=5, max_checks=12, **LATTICE

@@ -16,7 +16,7 @@ import numpy as np
 from wideberth.algorithms.lattice.ground import Ground, Prices, Verdict
 from wideberth.algorithms.lattice.measures import ByAttribute, Measure
 from wideberth.algorithms.lattice.probing import Probe
-from wideberth.algorithms.lattice.search import Found, rank
+from wideberth.algorithms.lattice.search import EQUAL, Found, rank
 from wideberth.algorithms.lattice.shape import Node
 from wideberth.errors import ParameterError
 from wideberth.exact import Floats
@@ -70,6 +70,7 @@ class Boxes:
                         heapq.heappush(heap, (own, next(ties), *part))
             done += 1
             probe.tell("searching", lambda: done, done + len(heap))  # noqa: B023
+        self._refine(probe, ranking)
         return rank(ranking, np.inf)
 
     def _halves(self, low: Node, high: Node) -> list[tuple[Node, Node]]:
@@ -102,6 +103,24 @@ class Boxes:
                 if ranking and ranking[0][0] < best:
                     node = finer
                     break
+
+    def _refine(self, probe: Probe, ranking: list[tuple[float, Node, Verdict]]) -> None:
+        """Let the best node be the finest of those with its score, which are not looked for."""
+        node: Node | None = ranking[0][1] if ranking else None
+        while node is not None:
+            steps = [_lower(node, i) for i, level in enumerate(node) if level]
+            node = None
+            for finer in steps:
+                if probe.spent:
+                    return
+                verdict = probe(finer)
+                if self.ground.admits(verdict):
+                    score = self._shown(self._score(finer, verdict.here))
+                    if score <= ranking[0][0] * (1 + EQUAL):
+                        rest = [entry for entry in ranking if entry[1] != finer]
+                        ranking[:] = [(score, finer, verdict), *rest][: len(ranking)]
+                        node = finer
+                        break
 
     def _consider(
         self,

@@ -14,7 +14,7 @@ from wideberth.algorithms.lattice.probing import Probe
 from wideberth.algorithms.lattice.shape import Node
 
 #: Scores that differ by less, relatively, count as equal.
-_EQUAL = 1e-12
+EQUAL = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +51,7 @@ def optimum(bounds: Bounds, probe: Probe, many: int = 1) -> Found:
     while True:
         low = bounds.low()
         best = ranking[-1][0] if len(ranking) == many else np.inf
-        bar = best - abs(best) * _EQUAL if best < np.inf else best
+        bar = best - abs(best) * EQUAL if best < np.inf else best
         index = pick(low, bar)
         late = index >= 0 and not ranking and (probe.last or probe.spent)
         if late and probe.budget.checks != probe.checks and shape.top not in probe.known:
@@ -82,7 +82,7 @@ def _refine(bounds: Bounds, probe: Probe, ranking: list[tuple[float, Node, Verdi
             continue
         verdict = probe(other)
         score = bounds.score(other, verdict) if bounds.ground.admits(verdict) else np.inf
-        if score <= ranking[0][0] + abs(ranking[0][0]) * _EQUAL:
+        if score <= ranking[0][0] + abs(ranking[0][0]) * EQUAL:
             rest = [entry for entry in ranking if entry[1] != other]
             ranking[:] = [(score, other, verdict), *rest][: len(ranking)]
             _refine(bounds, probe, ranking)
@@ -102,5 +102,5 @@ def rank(ranking: Sequence[tuple[float, Node, Verdict]], floor: float) -> Found:
     if not ranking:
         return Found(None, None, np.inf, floor, floor == np.inf)
     score, node, verdict = ranking[0]
-    proven = floor >= score - abs(score) * _EQUAL
+    proven = floor >= score - abs(score) * EQUAL
     return Found(node, verdict, score, min(score, floor), proven, ranking)
