@@ -603,6 +603,27 @@ def test_lattice_without_a_hierarchy(run, write, line, cells, offer):
 
 
 @each_way
+def test_several_columns_without_a_hierarchy(run, write, line):
+    """All of them are named at once."""
+    write("people.csv", "age,born\n1,2001-01-31\n")
+    write("policy.toml", '[roles]\nquasi = ["age", "born"]\n' + FIVE)
+    run(*line).refuses(1, "2 quasi-identifiers have no hierarchy: 'age', 'born'", "interval")
+
+
+@each_way
+def test_a_wrong_hierarchy_names_its_column(run, write, line):
+    write("people.csv", "age\n1\n2\n")
+    trees = "[hierarchies]\nage = { interval = [5, 12] }\n"
+    write("policy.toml", '[roles]\nquasi = ["age"]\n' + FIVE + trees)
+    run(*line).refuses(1, "the hierarchy of 'age': interval width 12 is not a multiple of 5")
+
+
+@each_way
+def test_a_level_given_twice(run, levelled, line):
+    run(*line, "--level", "age=1", "--level", "age=2").refuses(2, "'age' twice")
+
+
+@each_way
 def test_lattice_of_a_hierarchy_without_a_common_root(run, write, levelled, line, secret):
     write("tree.csv", "".join(f"{20 + i};{secret if i % 2 else 'even'}\n" for i in range(30)))
     run(*line, "--hierarchy", "age=tree.csv").refuses(
