@@ -160,10 +160,10 @@ def anonymize(
         task = _prepare(request, rng)
     total = request.frame.height
     request = request.lighter()
-    with clock("searching" if task.lattice else "splitting"):  # which tell their own progress
+    with clock("searching" if task.ground else "splitting"):  # which tell their own progress
         made = (
             by_levels(task, request, rng, progress)
-            if task.lattice
+            if task.ground
             else by_splitting(task, request, rng, threads, progress)
         )
     task, partition = made.task, made.partition
@@ -244,8 +244,9 @@ def _prepare(request: Request, rng: np.random.Generator) -> Task:
     untouched = [*request.roles["sensitive"], *request.roles["insensitive"]]
     quasis = quasis_of(request, frame)
     how = styles(quasis, request.transform.recoding, request.transform.align)
+    ground = None
     if lattice:
-        ground_of(quasis, demands, request.transform)  # says what is wrong with hierarchies
+        ground = ground_of(quasis, demands, request.transform)
         how = {quasi.name: Style("hierarchy") for quasi in quasis}
     _check_names(request, quasis, how, group)
     return Task(
@@ -255,7 +256,7 @@ def _prepare(request: Request, rng: np.random.Generator) -> Task:
         demands=demands,
         styles=how,
         group=group,
-        lattice=lattice,
+        ground=ground,
     )
 
 

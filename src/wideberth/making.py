@@ -10,11 +10,11 @@ import numpy as np
 import polars as pl
 
 from wideberth.algorithms import Demand, split
-from wideberth.algorithms.lattice import generalize
+from wideberth.algorithms.lattice import Ground, generalize
 from wideberth.algorithms.splitting import Progress
 from wideberth.exact import Ints
 from wideberth.groups import Partition
-from wideberth.latticing import account, ground_of, settings_of
+from wideberth.latticing import account, settings_of
 from wideberth.leveling import Leveled
 from wideberth.quasi import Quasi
 from wideberth.recode import Recoded, recode
@@ -33,7 +33,7 @@ class Task:
     demands: Sequence[Demand]
     styles: Mapping[str, Style]
     group: str | None
-    lattice: bool
+    ground: Ground | None  # the lattice, if levels are to be chosen
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -95,8 +95,8 @@ def by_levels(
     task: Task, request: Request, rng: np.random.Generator, progress: Progress | None
 ) -> Made:
     """Choose a level for each quasi-identifier; leave out the rows of groups that fail then."""
-    ground = ground_of(task.quasis, task.demands, request.transform)
-    leveled = Leveled(generalize(ground, settings_of(request.transform), progress))
+    assert task.ground is not None  # noqa: S101 - whoever asks for levels has them
+    leveled = Leveled(generalize(task.ground, settings_of(request.transform), progress))
     rows = leveled.rows
     rest = replace(
         task,
