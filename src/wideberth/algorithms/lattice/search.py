@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -43,64 +43,94 @@ class Found:
     ranking: Sequence[tuple[float, Node, Verdict]] = ()
 
 
+class Ranking:
+    """The best few nodes, the best first.
+
+    Parameters
+    ----------
+    many : int
+        How many.
+    """
+
+    def __init__(self, many: int) -> None:
+        self.many = many
+        self.entries: list[tuple[float, Node, Verdict]] = []
+
+    @property
+    def worst(self) -> float:
+        """What a node must be better than to be among them."""
+        return self.entries[-1][0] if len(self.entries) == self.many else np.inf
+
+    def add(self, score: float, node: Node, verdict: Verdict) -> None:
+        """Put a node among them, if it is one of the best and not there yet."""
+        if all(node != entry[1] for entry in self.entries):
+            self.entries.append((score, node, verdict))
+            self.entries.sort(key=lambda entry: entry[:2])
+            del self.entries[self.many :]
+
+    def refine(self, look: Callable[[Node], tuple[float, Verdict] | None]) -> None:
+        """Let the best node be the finest of those with its score, which no search looks for.
+
+        `look` returns score and verdict of a node, or nothing if it is not worth looking at.
+        """
+        node: Node | None = self.entries[0][1] if self.entries else None
+        while node is not None:
+            steps = [lower(node, i) for i, level in enumerate(node) if level]
+            node = None
+            for finer in steps:
+                seen = look(finer)
+                best = self.entries[0][0]
+                if seen is not None and seen[0] <= best + abs(best) * EQUAL:
+                    rest = [entry for entry in self.entries if entry[1] != finer]
+                    self.entries = [(seen[0], finer, seen[1]), *rest][: len(self.entries)]
+                    node = finer
+                    break
+
+    def found(self, floor: float, shown: Callable[[float], float] = float) -> Found:
+        """Say what was found, if no other node is better than `floor`."""
+        entries = [(shown(score), node, verdict) for score, node, verdict in self.entries]
+        floor = shown(floor)
+        if not entries:
+            return Found(None, None, np.inf, floor, floor == np.inf)
+        score, node, verdict = entries[0]
+        proven = floor >= score - abs(score) * EQUAL
+        return Found(node, verdict, score, min(score, floor), proven, entries)
+
+
+def lower(node: Node, i: int) -> Node:
+    """Return the node with a quasi-identifier one level lower."""
+    return (*node[:i], node[i] - 1, *node[i + 1 :])
+
+
 def optimum(bounds: Bounds, probe: Probe, many: int = 1) -> Found:
     """Find a node with the best score, or the best few nodes."""
     ground, shape = bounds.ground, bounds.shape
     pick = InOrder(ground) if bounds.two_sided else Promising(ground, bounds.low())
-    ranking: list[tuple[float, Node, Verdict]] = []
+    ranking = Ranking(many)
+
+    def look(node: Node) -> tuple[float, Verdict] | None:
+        ruled_out = bounds.floor[shape.index(node)] == np.inf
+        if node not in probe.known and (probe.spent or ruled_out):
+            return None
+        verdict = probe(node)
+        return (bounds.score(node, verdict), verdict) if ground.admits(verdict) else None
+
     while True:
         low = bounds.low()
-        best = ranking[-1][0] if len(ranking) == many else np.inf
+        best = ranking.worst
         bar = best - abs(best) * EQUAL if best < np.inf else best
         index = pick(low, bar)
-        late = index >= 0 and not ranking and (probe.last or probe.spent)
+        late = index >= 0 and not ranking.entries and (probe.last or probe.spent)
         if late and probe.budget.checks != probe.checks and shape.top not in probe.known:
             index = shape.index(shape.top)  # if anything at all is admissible, most likely this
         elif index < 0 or probe.spent:
             floor = np.inf if index < 0 else float(low.min())
-            if ranking:
-                _refine(bounds, probe, ranking)
-            return _found(bounds, ranking, floor)
+            ranking.refine(look)
+            return ranking.found(floor, bounds.shown)
         node = shape.node(index)
         verdict = probe(node)
         pick.learn(index, verdict.lost <= ground.limit)
         if ground.admits(verdict):
-            ranking.append((bounds.score(node, verdict), node, verdict))
-            ranking.sort(key=lambda entry: entry[:2])
-            del ranking[many:]
+            ranking.add(bounds.score(node, verdict), node, verdict)
         bounds.learn(node, verdict)
         probe.tell("searching", lambda: int((low >= bar).sum()), shape.nodes)  # noqa: B023
-
-
-def _refine(bounds: Bounds, probe: Probe, ranking: list[tuple[float, Node, Verdict]]) -> None:
-    """Let the best node be the finest of those with its score: equal ones were never looked at."""
-    node = ranking[0][1]
-    finer = [(*node[:i], level - 1, *node[i + 1 :]) for i, level in enumerate(node) if level]
-    for other in finer:
-        known = other in probe.known
-        if not known and (probe.spent or bounds.floor[bounds.shape.index(other)] == np.inf):
-            continue
-        verdict = probe(other)
-        score = bounds.score(other, verdict) if bounds.ground.admits(verdict) else np.inf
-        if score <= ranking[0][0] + abs(ranking[0][0]) * EQUAL:
-            rest = [entry for entry in ranking if entry[1] != other]
-            ranking[:] = [(score, other, verdict), *rest][: len(ranking)]
-            _refine(bounds, probe, ranking)
-            return
-
-
-def _found(bounds: Bounds, ranking: list[tuple[float, Node, Verdict]], floor: float) -> Found:
-    """Say what was found, if nothing that is left is better than `floor`."""
-    return rank(
-        [(bounds.shown(score), node, verdict) for score, node, verdict in ranking],
-        bounds.shown(floor),
-    )
-
-
-def rank(ranking: Sequence[tuple[float, Node, Verdict]], floor: float) -> Found:
-    """Say what was found: some nodes, the best first, and that no other is better than `floor`."""
-    if not ranking:
-        return Found(None, None, np.inf, floor, floor == np.inf)
-    score, node, verdict = ranking[0]
-    proven = floor >= score - abs(score) * EQUAL
-    return Found(node, verdict, score, min(score, floor), proven, ranking)
