@@ -45,7 +45,7 @@ def test_printed_tables_have_the_printed_shape_and_nothing_missing(name, shape):
 
 
 def test_every_public_function_gives_a_table_or_a_tree():
-    assert set(datasets.__all__) == {*PRINTED, "census", "sal", "wang2013_figure1"}
+    assert set(datasets.__all__) == {*PRINTED, "census", "patients", "sal", "wang2013_figure1"}
     assert {name for name, item in vars(datasets).items() if callable(item)} == set(
         datasets.__all__
     )

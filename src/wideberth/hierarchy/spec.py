@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 from wideberth.errors import HierarchyError
 from wideberth.hierarchy.derive import dates, flat, intervals, masks
 from wideberth.hierarchy.files import read_hierarchy, read_parents
+from wideberth.hierarchy.icd import icd10, names_icd10
 from wideberth.hierarchy.tree import Hierarchy
 
 Check: TypeAlias = Callable[[object], bool]
@@ -29,9 +30,10 @@ def parse_spec(
         A path to a file with one row a leaf, or one of `{ file = "x.csv" }`,
         `{ parents = "x.csv" }` (both also with `header` and `delimiter`),
         `{ interval = [5, 10], origin = 0 }`, `{ mask = 5, char = "*" }`,
-        `{ date = ["month", "year"] }` and `{ flat = true }`.
+        `{ date = ["month", "year"] }`, `{ flat = true }` and `{ icd = 10, dots = true }`. The text
+        "icd-10" means the last one, unless there is a file of that name.
     values : iterable
-        The column or its distinct values; used unless the hierarchy is read from a file.
+        The column or its distinct values; used if the hierarchy follows from them.
     base_dir : Path
         Where relative paths start.
     rows : sequence of int, optional
@@ -40,7 +42,7 @@ def parse_spec(
     Returns
     -------
     Hierarchy
-        It need not hold all values if it was read from a file: see `Hierarchy.require`.
+        It need not hold all values if it does not follow from them: see `Hierarchy.require`.
 
     Examples
     --------
@@ -52,7 +54,7 @@ def parse_spec(
       try: mask takes char
     """
     if isinstance(spec, str):
-        spec = {"file": spec}
+        spec = {"icd": 10} if names_icd10(spec, base_dir) else {"file": spec}
     if not isinstance(spec, Mapping):
         raise HierarchyError("a hierarchy is neither a path nor a table of keys", hint=_KINDS_HINT)
     kind = _kind(spec)
@@ -69,6 +71,8 @@ def parse_spec(
             return masks(values, spec[kind], **options)
         case "date":
             return dates(values, spec[kind], rows=rows)
+        case "icd":
+            return icd10(**options)
         case _:
             return flat(values)
 
@@ -97,6 +101,10 @@ _KEYS: dict[str, dict[str, tuple[str, Check]]] = {
     "mask": {"mask": ("a whole number", _is(int)), "char": _TEXT},
     "date": {"date": ("a text or a list of texts", _is_one_or_list(str))},
     "flat": {"flat": ("true", lambda value: value is True)},
+    "icd": {
+        "icd": ("10, the only revision known", lambda value: _is(int)(value) and value == 10),
+        "dots": ("true or false", _is(bool)),
+    },
 }
 _KINDS_HINT = f"give a path, or a table with one of the keys {', '.join(_KEYS)}"
 

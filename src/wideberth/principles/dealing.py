@@ -18,11 +18,17 @@ def deal(codes: Ints, hands: int, rng: np.random.Generator) -> Ints:
     >>> deal(np.array([3, 1, 2, 0]), 2, np.random.default_rng(0))
     array([1, 1, 0, 0])
     """
-    shuffled = rng.permutation(len(codes))
-    order = shuffled[np.argsort(codes[shuffled], kind="stable")]
     labels = np.empty(len(codes), dtype=np.int64)
-    labels[order] = np.arange(len(codes)) % max(hands, 1)
+    labels[shuffled_within(codes, rng)] = np.arange(len(codes)) % max(hands, 1)
     return labels
+
+
+def shuffled_within(codes: Ints, rng: np.random.Generator) -> Ints:
+    """Return the rows in order of their codes, those with equal codes in random order."""
+    shuffled = rng.permutation(len(codes))
+    if len(codes) and codes.min() >= 0 and codes.max() < 1 << 16:
+        codes = codes.astype(np.uint16)  # which are sorted without comparisons
+    return shuffled[np.argsort(codes[shuffled], kind="stable")]
 
 
 def partition_exactly(size: int, good: Callable[[Ints], bool]) -> Ints | None:

@@ -2,7 +2,7 @@
 
 Whether a group can be partitioned is NP-hard here. `feasible` is exact for small groups and for
 similarity that is transitive; beyond that it answers yes only with a partition in hand, so a no
-may also mean that none was found.
+may also mean that none was found (of trees see `scattering`, which rarely misses one).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from wideberth.distances import NAMES, Metric, Similarity, classes, similarity
+from wideberth.distances import NAMES, Branches, Metric, Similarity, classes, similarity
 from wideberth.encode import Domain
 from wideberth.errors import ParameterError
 from wideberth.exact import Bools, Floats, Ints, at_least, fraction
@@ -22,6 +22,7 @@ from wideberth.kernels import kinds
 from wideberth.kernels.kinds import Kernel
 from wideberth.principles.base import Needs, Principle, Rule, parameter, register, rows
 from wideberth.principles.dealing import deal
+from wideberth.principles.scattering import scatter
 from wideberth.principles.search import Searched
 
 
@@ -130,22 +131,37 @@ class LEDiversity(Principle):
                 hint="--hierarchy COLUMN=FILE, or [hierarchies] in the policy",
             )
         near = similarity(domain, "tree", fraction(self.e))
-        return _Scattered(near, domain.size, self.l, classes(near, domain.size))
+        assert isinstance(near, Branches)  # noqa: S101 - what a tree gives
+        return Scattered(near, domain.size, self.l, classes(near, domain.size))
 
 
-class _Scattered(Searched):
+class Scattered(Searched):
     """No two rows of a group are near each other, and it has l rows or more."""
 
-    def __init__(self, near: Similarity, width: int, wanted: int, buckets: Ints | None) -> None:
+    near: Branches
+
+    def __init__(self, near: Branches, width: int, wanted: int, buckets: Ints | None) -> None:
         super().__init__(near, width)
         self.smallest = self.least = wanted
-        self.buckets = buckets
+        self.buckets = None
         if buckets is not None:  # dealt like equal values, bucket by bucket
-            order = np.unique(buckets, return_inverse=True)[1]
-            self.kernel = Kernel(kinds.CROWD, (1, wanted, 1, 1), order=order)
+            self.buckets = np.unique(buckets, return_inverse=True)[1].reshape(-1)
+            self.kernel = Kernel(kinds.CROWD, (1, wanted, 1, 1), order=self.buckets)
 
     def satisfies(self, groups: Groups) -> Bools:
         return (self.crowd(groups) == 1) & (groups.sizes >= self.smallest)
+
+    def feasible(self, groups: Groups) -> Bools:
+        if self.buckets is None:
+            return super().feasible(groups)
+        # Without a bucket of more rows than there are groups, one row of each fits into each.
+        key = groups.owner * len(self.buckets) + self.buckets[groups.codes]
+        where, place = np.unique(key, return_inverse=True)
+        rows = np.zeros(len(where), dtype=np.int64)
+        np.add.at(rows, place, groups.counts)
+        fullest = np.zeros(len(groups), dtype=np.int64)
+        np.maximum.at(fullest, where // len(self.buckets), rows)
+        return fullest <= groups.sizes // self.smallest
 
     def achieved(self, groups: Groups) -> dict[str, Floats]:
         return {"l": np.where(self.crowd(groups) == 1, groups.sizes, 0).astype(np.float64)}
@@ -156,7 +172,8 @@ class _Scattered(Searched):
 
     def _partition(self, codes: Ints, rng: np.random.Generator) -> Ints | None:
         if self.buckets is None:
-            return super()._partition(codes, rng)
+            found = scatter(codes, self.near, self.smallest, rng)
+            return None if found.left_out else found.labels
         # Similarity is transitive: one row of each bucket at most, as for equal values.
         bucket = self.buckets[codes]
         hands = len(codes) // self.smallest

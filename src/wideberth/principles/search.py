@@ -15,7 +15,7 @@ from wideberth.errors import InfeasibleError
 from wideberth.exact import Bools, Ints
 from wideberth.groups import Groups
 from wideberth.principles.base import Rule, remembered
-from wideberth.principles.dealing import deal, partition_exactly
+from wideberth.principles.dealing import deal, partition_exactly, shuffled_within
 
 _EXACT_UP_TO = 10  # rows: 3**10 steps
 
@@ -46,8 +46,7 @@ class Searched(Rule):
     def finish(self, codes: Ints, rng: np.random.Generator) -> Ints:
         """Partition one group, or say that no partition was found."""
         # The search sees the sorted codes only; who of several equal rows goes where is chance.
-        shuffled = rng.permutation(len(codes))
-        order = shuffled[np.argsort(codes[shuffled], kind="stable")]
+        order = shuffled_within(codes, rng)
         found = self._partition(codes[order], rng)
         if found is None:
             raise InfeasibleError(f"found no partition of a group of {len(codes)} rows")

