@@ -19,11 +19,14 @@ __version__ = "0.1.0"
 # Names are imported when first used, so that `wideberth --help` need not wait for polars.
 _HOME = {
     "wideberth.advice": ["Advice", "advise"],
+    "wideberth.anatomy": ["Anatomy"],
     "wideberth.anonymizing": ["anonymize"],
     "wideberth.latticing": ["Lattice", "lattice"],
     "wideberth.release": ["Release"],
     "wideberth.checking": ["check"],
     "wideberth.results": ["CheckResult"],
+    "wideberth.twofold": ["join"],
+    "wideberth.workload": ["query_error"],
     "wideberth.policy": ["Policy"],
     "wideberth.hierarchy": ["Hierarchy"],
     "wideberth.principles": [
@@ -66,6 +69,7 @@ __all__ = ["__version__", *sorted(_WHERE)]
 
 if TYPE_CHECKING:
     from wideberth.advice import Advice, advise
+    from wideberth.anatomy import Anatomy
     from wideberth.anonymizing import anonymize
     from wideberth.checking import check
     from wideberth.errors import (
@@ -106,6 +110,8 @@ if TYPE_CHECKING:
     )
     from wideberth.release import Release
     from wideberth.results import CheckResult
+    from wideberth.twofold import join
+    from wideberth.workload import query_error
 
 
 def __getattr__(name: str) -> Any:

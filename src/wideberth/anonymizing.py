@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 import polars as pl
 
@@ -18,20 +14,21 @@ from wideberth import tables
 from wideberth.advice import refusal
 from wideberth.algorithms import Demand
 from wideberth.algorithms.lattice.measures import Facts
-from wideberth.algorithms.splitting import Progress
 from wideberth.algorithms.suppression import suppress
+from wideberth.anatomizing import by_anatomy
 from wideberth.binding import blaming, demands_of, quasis_of
+from wideberth.clock import Clock, Progress
 from wideberth.errors import InfeasibleError, ParameterError, PrivacyWarning
 from wideberth.exact import Ints
-from wideberth.forgetting import forgetful, forgetful_series
 from wideberth.groups import Partition
 from wideberth.latticing import ground_of
 from wideberth.making import Task, by_levels, by_splitting
 from wideberth.policy import GROUP, Policy
 from wideberth.principles import Principle
+from wideberth.publishing import group_ids, publish, require_new
 from wideberth.quasi import Quasi
 from wideberth.recode import Recoded
-from wideberth.release import Release, describe, fingerprint
+from wideberth.release import Release, describe, fingerprint, ncp
 from wideberth.request import Request
 from wideberth.styling import Style, styles
 from wideberth.transform import Grid
@@ -68,6 +65,8 @@ def anonymize(
     max_checks: int | None = None,
     max_seconds: float | None = None,
     max_memory: int | None = None,
+    method: str | None = None,
+    group_rows: int | None = None,
     group: str | bool | None = None,
     seed: int | None = None,
     threads: int | None = None,
@@ -99,9 +98,12 @@ def anonymize(
         How the release is made; see `wideberth.transform.Transform`.
     measure, levels, local_rounds, max_checks, max_seconds, max_memory : optional
         The same for the algorithm "lattice".
+    method, group_rows : optional
+        The same for the algorithm "anatomy".
     group : str or bool, optional
         The name of a column of group ids. By default there is one, named "group", exactly when a
-        non-monotone principle is in force: its groups cannot be told from their published values.
+        non-monotone principle is in force: its groups cannot be told from their published values;
+        and always in the two tables of the algorithm "anatomy".
     seed : int, optional
         For tests only. By default the randomness is secret and comes from the operating system.
     threads : int, optional
@@ -113,6 +115,7 @@ def anonymize(
     Returns
     -------
     Release
+        Of the algorithm "anatomy" an `Anatomy`, which has two tables.
 
     Examples
     --------
@@ -123,7 +126,7 @@ def anonymize(
     >>> release.check().satisfied
     True
     """
-    clock = _Clock(progress)
+    clock = Clock(progress)
     with clock("reading"):
         request = Request.of(
             table,
@@ -151,11 +154,16 @@ def anonymize(
                 "max_checks": max_checks,
                 "max_seconds": max_seconds,
                 "max_memory": max_memory,
+                "method": method,
+                "group_rows": group_rows,
             },
             group=group,
         )
     cautions = _cautions(request, seed)
     rng = np.random.default_rng(seed)
+    if request.transform.exact:
+        with blaming(policy, principles, method, group_rows):
+            return by_anatomy(request, rng=rng, clock=clock, cautions=cautions, seed=seed)
     with clock("encoding", request.frame.height), blaming(policy, principles, levels):
         task = _prepare(request, rng)
     total = request.frame.height
@@ -170,14 +178,14 @@ def anonymize(
     with clock("recoding", len(task.rows)):
         order = rng.permutation(len(task.rows))
         recoded = made.recode(order)
-        ids = _ids(task, partition, order, rng)
-        published = _publish(request, task, recoded, ids, order)
+        ids = None if task.group is None else group_ids(task.group, partition, order, rng)
+        published = _publish(request, task.rows[order], recoded, ids)
         frame, _ = tables.adopt(published)
-    suppressed, group_ids = total - len(task.rows), task.group
+    suppressed, group_column = total - len(task.rows), task.group
     question = {
         "quasi": _telling(frame, task),
         "principles": list(request.principles),
-        "group": group_ids,
+        "group": group_column,
         **request.guarded,
         **made.question,
     }
@@ -189,7 +197,7 @@ def anonymize(
             quasis=task.quasis,
             styles=task.styles,
             untouched=[*request.roles["sensitive"], *request.roles["insensitive"]],
-            group=group_ids,
+            group=group_column,
             consistent=made.consistent,
         )
         told = made.told
@@ -200,11 +208,11 @@ def anonymize(
         partition=partition,
         made=told,
         suppressed=suppressed,
-        recoded=recoded,
+        loss=ncp(recoded),
         verified=verified,
         warnings=cautions,
         seed=seed,
-        group=group_ids,
+        group=group_column,
         seconds=clock.seconds,
     )
     return Release(published, manifest, question, verified, fingerprint(frame))
@@ -233,8 +241,6 @@ def _prepare(request: Request, rng: np.random.Generator) -> Task:
     hopeless = [d for d in demands if not lattice and not _feasible(d, len(rows))]
     if hopeless:
         limit = request.transform.suppression_limit
-        if not limit:
-            raise refusal(hopeless[0].principle, hopeless[0].column, len(rows))
         rows = np.setdiff1d(rows, suppress(demands, len(rows), limit, rng))
         demands = demands_of(request, request.frame[rows])
         for demand in demands:
@@ -280,17 +286,14 @@ def _check_names(
     request: Request, quasis: Sequence[Quasi], how: Mapping[str, Style], group: str | None
 ) -> None:
     """Refuse new columns with the names of others."""
-    taken = set(request.frame.columns)
+    taken = list(request.frame.columns)
     fresh = [name for q in quasis for name in how[q.name].columns(q) if name != q.name]
     if group is not None:
         fresh.append(group)
     for name in fresh:
-        if name in taken:
-            raise ParameterError(
-                f"the release needs a column '{name}', but the table has one of that name",
-                hint='group="another name"' if name == group else f"rename the table's '{name}'",
-            )
-        taken.add(name)
+        hint = 'group="another name"' if name == group else f"rename the table's '{name}'"
+        require_new(name, taken, hint)
+        taken.append(name)
 
 
 def _feasible(demand: Demand, rows: int) -> bool:
@@ -315,68 +318,16 @@ def _telling(frame: pl.DataFrame, task: Task) -> list[str]:
     return telling
 
 
-def _ids(task: Task, partition: Partition, order: Ints, rng: np.random.Generator) -> Any:
-    """Number the groups in random order: the order of their making tells something about them."""
-    if task.group is None:
-        return None
-    names = rng.permutation(partition.count).astype(np.int32) + 1
-    return pl.Series(task.group, names[partition.labels[order]], dtype=pl.Int64)
-
-
-def _publish(
-    request: Request, task: Task, recoded: Recoded, ids: pl.Series | None, order: Ints
-) -> Any:
-    """Put the release together, in the kind of table that came in and in its order of columns.
-
-    Columns that are published as they are never leave that kind, so their types stay as well.
-    """
+def _publish(request: Request, rows: Ints, recoded: Recoded, ids: pl.Series | None) -> Any:
+    """Put the release together, in the table's own order of columns."""
     new = {series.name: series for columns in recoded.columns.values() for series in columns}
-    kept, names = [], []
+    names = []
     for column in request.columns:
         if column in recoded.columns:
             names += [series.name for series in recoded.columns[column]]
         elif column not in request.roles["identifier"]:
             names.append(column)
-            kept.append(column)
     if ids is not None:
         new[ids.name] = ids
         names.append(ids.name)
-    if isinstance(request.native, pl.DataFrame):  # whose select would take a name for a pattern
-        return _assembled(request, new, names, task.rows[order])
-    _, back = tables.adopt(request.native)
-    fresh = back(pl.DataFrame(list(new.values())))
-    if isinstance(fresh, pl.DataFrame):  # a lazy table comes back eager
-        return _assembled(request, new, names, task.rows[order])
-    parts = [nw.from_native(fresh, eager_only=True)]
-    if kept:
-        native = nw.from_native(request.native, eager_only=True)
-        taken = nw.maybe_reset_index(native.select(kept)[task.rows[order]])
-        parts.append(nw.from_native(forgetful(taken.to_native()), eager_only=True))
-    return nw.concat(parts, how="horizontal").select(names).to_native()
-
-
-def _assembled(
-    request: Request, new: Mapping[str, pl.Series], names: Sequence[str], rows: Ints
-) -> pl.DataFrame:
-    """Put a polars table together."""
-    return pl.DataFrame(
-        [new[n] if n in new else forgetful_series(request.frame[n].gather(rows)) for n in names]
-    )
-
-
-@dataclass
-class _Clock:
-    """Takes the time of each phase, and tells that it begins and ends."""
-
-    progress: Progress | None
-    seconds: dict[str, float] = field(default_factory=dict)
-
-    @contextmanager
-    def __call__(self, phase: str, rows: int = 0) -> Iterator[None]:
-        if self.progress is not None and rows:
-            self.progress(phase, 0, rows)
-        start = time.perf_counter()
-        yield
-        self.seconds[phase] = round(time.perf_counter() - start, 3)
-        if self.progress is not None and rows:
-            self.progress(phase, rows, rows)
+    return publish(request, rows, names, new)

@@ -15,11 +15,12 @@ from wideberth.encode import Domain
 from wideberth.errors import ParameterError, PolicyError
 from wideberth.exact import Bools, Floats, Ints
 from wideberth.groups import Groups
-from wideberth.policy import Policy
+from wideberth.policy import GROUP, Policy
 from wideberth.principles import Principle, parse
 from wideberth.results import CheckResult, GroupReport, PrincipleReport
 from wideberth.schema import TYPES, check_roles
 from wideberth.subject import Subject, require_column
+from wideberth.twofold import TwoTables, table_of
 from wideberth.words import as_string
 
 
@@ -32,6 +33,7 @@ def check(
     group: str | None = None,
     population: object = None,
     reference: object = None,
+    sensitive_table: object = None,
     hierarchies: Mapping[str, Any] | None = None,
     types: Mapping[str, str] | None = None,
     policy: Policy | str | Path | None = None,
@@ -58,6 +60,9 @@ def check(
     reference : dataframe or path, optional
         For t-closeness of a release from which rows were suppressed: the table it was made from,
         with whose distribution the groups are then compared. By default that is the table itself.
+    sensitive_table : dataframe or path, optional
+        The second table of an anatomised release: group id, sensitive value, and how many rows of
+        the group hold it. `table` is then the first one, with quasi-identifiers and group ids.
     hierarchies : mapping, optional
         Semantic trees by sensitive attribute: a `Hierarchy`, a file, or a rule as in a policy.
     types : mapping, optional
@@ -86,6 +91,10 @@ def check(
     options = policy.options if policy else tables.ReadOptions()
     read = isinstance(table, str | Path)
     frame, back = tables.adopt(tables.read(table, options) if read else table)  # type: ignore[arg-type]
+    if sensitive_table is not None:
+        group = group or (policy and policy.group) or GROUP
+        counted, _ = tables.adopt(table_of(sensitive_table, options))
+        frame = TwoTables.of(frame, counted, group).paired()
     hierarchies, types = hierarchies or {}, types or {}
     for column in [*hierarchies, *types]:
         require_column(frame, column)

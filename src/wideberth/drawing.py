@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from wideberth import tables
-from wideberth.algorithms.lattice.probing import Progress
 from wideberth.algorithms.lattice.shape import Node
+from wideberth.clock import Progress
 from wideberth.errors import OutputError, ParameterError
 from wideberth.exact import Bools, Ints
 from wideberth.latticing import Lattice

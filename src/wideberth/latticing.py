@@ -26,10 +26,11 @@ from wideberth.algorithms.lattice.measures import (
     measure_of,
 )
 from wideberth.algorithms.lattice.minimal import minimal
-from wideberth.algorithms.lattice.probing import Budget, Progress
+from wideberth.algorithms.lattice.probing import Budget
 from wideberth.algorithms.lattice.search import Found
 from wideberth.algorithms.lattice.shape import Node
 from wideberth.binding import blaming, demands_of, quasis_of
+from wideberth.clock import Progress
 from wideberth.errors import HierarchyError
 from wideberth.exact import fraction
 from wideberth.policy import Policy

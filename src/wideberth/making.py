@@ -11,7 +11,7 @@ import polars as pl
 
 from wideberth.algorithms import Demand, split
 from wideberth.algorithms.lattice import Ground, generalize
-from wideberth.algorithms.splitting import Progress
+from wideberth.clock import Progress
 from wideberth.exact import Ints
 from wideberth.groups import Partition
 from wideberth.latticing import account, settings_of

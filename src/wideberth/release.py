@@ -132,17 +132,27 @@ class Release:
         )
 
 
+def ncp(recoded: Recoded) -> dict[str, Any]:
+    """Say what generalised quasi-identifiers lost."""
+    return {
+        "ncp_percent": _rounded(100 * recoded.loss),
+        "ncp_percent_by_attribute": {
+            name: _rounded(100 * loss) for name, loss in recoded.losses.items()
+        },
+    }
+
+
 def _rounded(figure: float) -> float:
     """Keep three digits: with all of them, a loss could tell the ends that alignment hides."""
     return float(f"{figure:.3g}")
 
 
-def fingerprint(frame: pl.DataFrame) -> int:
-    """Return a number that changes with any cell of a table, and with the names of its columns.
+def fingerprint(*frames: pl.DataFrame) -> int:
+    """Return a number that changes with any cell of tables, and with the names of their columns.
 
     It is good for one run of the program only.
     """
-    return hash((*frame.columns, int(frame.hash_rows(seed=2008).sum())))
+    return hash(tuple((*f.columns, int(f.hash_rows(seed=2008).sum())) for f in frames))
 
 
 _TYPED = (".parquet", ".pq", ".feather", ".arrow", ".ipc")
@@ -155,7 +165,7 @@ def describe(
     partition: Partition,
     made: Mapping[str, Any],
     suppressed: int,
-    recoded: Recoded,
+    loss: Mapping[str, Any],
     verified: CheckResult,
     warnings: Sequence[str],
     seed: int | None,
@@ -174,8 +184,8 @@ def describe(
         What the algorithm tells of how it made them.
     suppressed : int
         How many rows were left out.
-    recoded : Recoded
-        What was published of the quasi-identifiers.
+    loss : mapping
+        What the release is worth less than the table, in the algorithm's own terms.
     verified : CheckResult
         What the published values were found to satisfy.
     warnings : sequence of str
@@ -209,10 +219,7 @@ def describe(
         **made,
         "suppressed": {"rows": suppressed, "share": suppressed / total},
         "loss": {
-            "ncp_percent": _rounded(100 * recoded.loss),
-            "ncp_percent_by_attribute": {
-                name: _rounded(100 * loss) for name, loss in recoded.losses.items()
-            },
+            **loss,
             "average_group_size": rows / partition.count,
             "discernibility": int(sizes @ sizes) + suppressed * total,
         },

@@ -99,10 +99,12 @@ class Request:
             raise ParameterError(
                 "there is no principle to satisfy", hint='for example "k-anonymity:k=5"'
             )
-        if source is not None and tables.is_csv(source):
-            native = frame = _with_numbers(frame, chosen, kinds)
         given = {key: value for key, value in transform.items() if value is not None}
         settings = Transform(**{**_fitting(rules.transform, given.get("algorithm")), **given})
+        if source is not None and tables.is_csv(source):
+            roles_kept = ("sensitive", "insensitive", "quasi")[: 3 if settings.exact else 2]
+            untouched = [name for role in roles_kept for name in chosen[role]]
+            native = frame = _with_numbers(frame, untouched, kinds)
         for key in ("weights", "levels"):
             for column in getattr(settings, key):
                 if column not in chosen["quasi"]:
@@ -180,13 +182,12 @@ def _fitting(said: Mapping[str, Any], algorithm: str | None) -> dict[str, Any]:
 
 
 def _with_numbers(
-    frame: pl.DataFrame, roles: Mapping[str, Sequence[str]], types: Mapping[str, str]
+    frame: pl.DataFrame, untouched: Sequence[str], types: Mapping[str, str]
 ) -> pl.DataFrame:
     """Make whole numbers of text that is published as it is, if that changes no letter of it.
 
     So a typed file gets numbers, and a file of text the same text as before.
     """
-    untouched = [*roles["sensitive"], *roles["insensitive"]]
     columns = []
     for series in frame:
         if series.name in untouched and types.get(series.name, "integer") == "integer":

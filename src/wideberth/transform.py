@@ -195,6 +195,11 @@ class Transform:
                     hint=f'leave it out, or algorithm = "{other}" (--algorithm {other})',
                 )
 
+    @property
+    def exact(self) -> bool:
+        """Whether quasi-identifiers are published as they are."""
+        return self.algorithm == "anatomy"
+
     @classmethod
     def keys(cls) -> tuple[str, ...]:
         """Return what a policy may say."""

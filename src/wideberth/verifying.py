@@ -22,6 +22,7 @@ from wideberth.exact import Ints
 from wideberth.quasi import Quasi
 from wideberth.results import CheckResult
 from wideberth.styling import Style
+from wideberth.twofold import COUNT
 
 
 def require_truth(
@@ -80,8 +81,53 @@ def require_truth(
     if consistent:
         _require_consistent(table, quasis, order)
     for name in untouched:
-        if not _as_text(table[name]).equals(_as_text(original[name].gather(order))):
-            raise _defect(f"values of '{name}' have changed")
+        _require_same(table[name], original[name].gather(order))
+
+
+def require_anatomy(
+    quasi: pl.DataFrame,
+    sensitive: pl.DataFrame,
+    original: pl.DataFrame,
+    rows: Ints,
+    *,
+    untouched: Sequence[str],
+    group: str,
+    value: str,
+) -> None:
+    """Raise unless two tables that are about to be published say the truth, and no more.
+
+    Parameters
+    ----------
+    quasi, sensitive : polars.DataFrame
+        The tables as their readers will see them.
+    original : polars.DataFrame
+        The table that they were made from.
+    rows : array of int
+        The row of the original that each published row stands for.
+    untouched : sequence of str
+        The columns that must be as they were.
+    group, value : str
+        The columns of group ids and of sensitive values.
+    """
+    if len(np.unique(rows)) < quasi.height or len(rows) != quasi.height:
+        raise _defect("rows were lost or doubled")
+    if [quasi.columns, sensitive.columns] != [[*untouched, group], [group, value, COUNT]]:
+        raise _defect("its columns are not those to be published")
+    _require_no_more([*quasi, *sensitive])
+    for name in untouched:
+        _require_same(quasi[name], original[name].gather(rows))
+    truth = pl.DataFrame([quasi[group], _as_text(original[value].gather(rows))])
+    told = pl.DataFrame([sensitive[group], _as_text(sensitive[value]), sensitive[COUNT]])
+    if not _tally(truth, pl.lit(1)).equals(_tally(told, pl.nth(2))):
+        raise _defect(f"values of '{value}' are not counted as they are")
+    if not _as_text(sensitive[value]).equals(told.sort(pl.nth(0, 1), nulls_last=True)[value]):
+        # Their order must not be that of rows.
+        raise _defect(f"values of '{value}' are not sorted")
+
+
+def _tally(table: pl.DataFrame, many: pl.Expr) -> pl.DataFrame:
+    """Count rows by the first two columns."""
+    return table.group_by(pl.nth(0, 1)).agg(many.cast(pl.Int64).sum().alias("")).sort(pl.nth(0, 1))
 
 
 def require_principles(table: pl.DataFrame, question: Mapping[str, Any]) -> CheckResult:
@@ -105,6 +151,12 @@ def require_principles(table: pl.DataFrame, question: Mapping[str, Any]) -> Chec
         raise _defect(f"{failing.violating_groups:,} groups violate {failing.principle}")
     # It lives as long as the release, and must not keep alive all that led to it.
     return replace(result, _table_of_groups=lambda: check(table, worst=0, **question).table)
+
+
+def _require_same(published: pl.Series, original: pl.Series) -> None:
+    """Raise unless a column is published as it was."""
+    if not _as_text(published).equals(_as_text(original)):
+        raise _defect(f"values of '{published.name}' have changed")
 
 
 def _require_no_more(columns: Sequence[pl.Series]) -> None:

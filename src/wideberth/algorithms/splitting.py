@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
 
@@ -26,6 +25,7 @@ from wideberth.algorithms.arrangement import Arrangement, check_list
 from wideberth.algorithms.demand import Demand
 from wideberth.algorithms.leaves import Boxes, Engine, Leaves, Pools, Style, boxes_of
 from wideberth.algorithms.plain import Judge, Plain
+from wideberth.clock import Progress
 from wideberth.errors import InfeasibleError, ParameterError
 from wideberth.exact import Ints
 from wideberth.groups import Partition
@@ -34,7 +34,6 @@ from wideberth.quasi import Quasi
 from wideberth.transform import CUTS, DEALING
 
 #: Told the phase, how many rows are settled, and how many there are.
-Progress: TypeAlias = Callable[[str, int, int], None]
 
 #: Blocks below so many units are cut at ranks.
 _BLOCK = 16

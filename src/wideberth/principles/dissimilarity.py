@@ -149,9 +149,11 @@ class Scattered(Searched):
             self.kernel = Kernel(kinds.CROWD, (1, wanted, 1, 1), order=self.buckets)
 
     def satisfies(self, groups: Groups) -> Bools:
+        """Tell which groups have l rows or more, none of them near another."""
         return (self.crowd(groups) == 1) & (groups.sizes >= self.smallest)
 
     def feasible(self, groups: Groups) -> Bools:
+        """Tell which groups can be partitioned; without buckets, for which that was found."""
         if self.buckets is None:
             return super().feasible(groups)
         # Without a bucket of more rows than there are groups, one row of each fits into each.
@@ -164,9 +166,11 @@ class Scattered(Searched):
         return fullest <= groups.sizes // self.smallest
 
     def achieved(self, groups: Groups) -> dict[str, Floats]:
+        """Return the size of each group, or 0 if two of its rows are near each other."""
         return {"l": np.where(self.crowd(groups) == 1, groups.sizes, 0).astype(np.float64)}
 
     def reason(self, groups: Groups, group: int) -> str:
+        """Say how many rows are near one of them."""
         crowd, size = self.crowd(groups)[group], groups.sizes[group]
         return f"{crowd:,} of {rows(size)} similar to one of them"
 

@@ -10,7 +10,7 @@ quote a cell, as the parsers' own errors do, which are therefore replaced (``fro
 """
 
 from wideberth.tables.delimited import ReadOptions, TableWarning
-from wideberth.tables.formats import is_csv
+from wideberth.tables.formats import is_csv, is_table, suffix_of
 from wideberth.tables.memory import Back, adopt
 from wideberth.tables.reading import read
 from wideberth.tables.writing import check_target, drafts, holds, put, write, write_text
@@ -24,8 +24,10 @@ __all__ = [
     "drafts",
     "holds",
     "is_csv",
+    "is_table",
     "put",
     "read",
+    "suffix_of",
     "write",
     "write_text",
 ]

@@ -25,6 +25,16 @@ def format_of(path: Path, error: type[TableError | OutputError]) -> tuple[str, s
     return suffix, _FORMATS[suffix]
 
 
+def suffix_of(path: str | Path) -> str:
+    """Return the suffix that tells a file's format, in small letters."""
+    return format_of(Path(path), TableError)[0]
+
+
+def is_table(path: str | Path) -> bool:
+    """Tell whether a name ends as a table's does."""
+    return any(Path(path).name.lower().endswith(suffix) for suffix in _FORMATS)
+
+
 def is_csv(path: str | Path) -> bool:
     """Tell whether a file's suffix says that it holds text, without types."""
     return format_of(Path(path), TableError)[1] == "CSV"

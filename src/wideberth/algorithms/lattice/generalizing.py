@@ -19,8 +19,9 @@ from wideberth.algorithms.lattice.boxes import Boxes
 from wideberth.algorithms.lattice.ground import Engine, Ground, Prices
 from wideberth.algorithms.lattice.measures import ByAttribute, Facts, Measure, measure_of
 from wideberth.algorithms.lattice.plain import Plain, partition_at, satisfying
-from wideberth.algorithms.lattice.probing import Budget, Probe, Progress
+from wideberth.algorithms.lattice.probing import Budget, Probe
 from wideberth.algorithms.lattice.search import Found, optimum
+from wideberth.clock import Progress
 from wideberth.errors import InfeasibleError, ParameterError
 from wideberth.exact import Ints
 from wideberth.groups import Partition

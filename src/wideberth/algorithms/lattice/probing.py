@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from time import monotonic
-from typing import TypeAlias
 
 from wideberth.algorithms.lattice.ground import Engine, Verdict
 from wideberth.algorithms.lattice.shape import Node
+from wideberth.clock import Progress
 
 #: Told the phase, how many nodes are settled, and how many there are.
-Progress: TypeAlias = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,176 @@
+"""anonymize by anatomy: exact quasi-identifiers, and sensitive values by groups beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from wideberth import tables
+from wideberth.algorithms import Demand
+from wideberth.algorithms.anatomy import Dealt, anatomize
+from wideberth.anatomy import Anatomy
+from wideberth.binding import demands_of
+from wideberth.clock import Clock
+from wideberth.encode import Column
+from wideberth.errors import ParameterError
+from wideberth.exact import Ints
+from wideberth.forgetting import forgetful_series
+from wideberth.metrics import AnatomyFigures
+from wideberth.policy import GROUP
+from wideberth.principles import AlphaKAnonymity
+from wideberth.publishing import group_ids, publish, require_new
+from wideberth.release import describe, fingerprint
+from wideberth.request import Request
+from wideberth.twofold import COUNT
+from wideberth.verifying import require_anatomy, require_principles
+
+EXACT = (
+    "quasi-identifiers are published exactly: anatomy hides what is true of somebody, not that "
+    "somebody is in the table"
+)
+
+
+def by_anatomy(
+    request: Request,
+    *,
+    rng: np.random.Generator,
+    clock: Clock,
+    cautions: Sequence[str],
+    seed: int | None,
+) -> Anatomy:
+    """Make two tables of one.
+
+    Parameters
+    ----------
+    request : Request
+        What is asked.
+    rng : numpy.random.Generator
+        The secret: picks rows from buckets, numbers groups, and shuffles.
+    clock : Clock
+        Takes the time of each phase.
+    cautions : sequence of str
+        What the manifest must warn of.
+    seed : int, optional
+        The seed, if it was no secret.
+    """
+    frame, rows = request.frame, request.frame.height
+    how = request.transform
+    with clock("encoding", rows):
+        group, value = _names(request)
+        demands = demands_of(request, frame)
+    with clock("dealing", rows):
+        dealt = anatomize(
+            demands,
+            rows,
+            rng=rng,
+            method=how.method,
+            group_rows=how.group_rows,
+            limit=how.suppression_limit,
+        )
+    partition = dealt.partition
+    with clock("publishing", rows):
+        order = rng.permutation(len(dealt.rows))
+        ids = group_ids(group, partition, order, rng)
+        shown = dealt.rows[order]
+        gone = {*request.roles["identifier"], value}
+        kept = [name for name in request.columns if name not in gone]
+        quasi = publish(request, shown, [*kept, group], {group: ids})
+        _, back = tables.adopt(request.native)
+        sensitive = back(counted(ids, frame[value].gather(shown)))
+        published, counts = tables.adopt(quasi)[0], tables.adopt(sensitive)[0]
+    question = {
+        "quasi": request.roles["quasi"],
+        "principles": list(request.principles),
+        "group": group,
+        "sensitive_table": sensitive,
+        **request.guarded,
+    }
+    with clock("verifying", rows):
+        require_anatomy(published, counts, frame, shown, untouched=kept, group=group, value=value)
+        verified = require_principles(published, question)
+    manifest = describe(
+        request,
+        partition=partition,
+        made={"anatomy": _account(dealt, rows)},
+        suppressed=rows - len(dealt.rows),
+        loss=_figures(demands, dealt, rows).to_dict(),
+        verified=verified,
+        warnings=[*cautions, EXACT],
+        seed=seed,
+        group=group,
+        seconds=clock.seconds,
+    )
+    return Anatomy(
+        quasi,
+        manifest,
+        question,
+        verified,
+        fingerprint(published, counts),
+        sensitive=sensitive,
+        suffix=_suffix(request.source),
+    )
+
+
+def counted(ids: pl.Series, values: pl.Series) -> pl.DataFrame:
+    """Count the values of each group, sorted: in no order that rows have."""
+    pairs = pl.DataFrame([ids, forgetful_series(values)])
+    found = pairs.group_by(pl.all()).len(COUNT).with_columns(pl.col(COUNT).cast(pl.Int64))
+    first = ids.name
+    # By name where categories are in the order of their first appearance.
+    key = pl.nth(1).cast(pl.String) if isinstance(values.dtype, pl.Categorical) else pl.nth(1)
+    return found.sort(pl.nth(0), key, nulls_last=True).select(first, pl.nth(1), COUNT)
+
+
+def _names(request: Request) -> tuple[str, str]:
+    """Return the columns of group ids and of sensitive values, or say what anatomy cannot do."""
+    sensitive = request.roles["sensitive"]
+    if len(sensitive) != 1:
+        raise ParameterError(
+            f"anatomy publishes one sensitive attribute, not {len(sensitive)}",
+            hint='one sensitive column, others as quasi-identifiers; or algorithm = "mondrian"',
+        )
+    for principle in request.principles:
+        if principle.needs == "size" or isinstance(principle, AlphaKAnonymity):
+            raise ParameterError(
+                f"{principle.name} speaks of rows with equal quasi-identifiers, which anatomy "
+                "publishes exactly",
+                hint="leave it out; group_rows makes groups larger",
+            )
+    if request.group is False:
+        raise ParameterError(
+            "anatomy cannot do without group ids: they hold its two tables together",
+            hint=f'group="{GROUP}"',
+        )
+    group = GROUP if request.group in (None, True) else str(request.group)
+    require_new(group, request.columns, 'group="another name"')
+    if COUNT in (group, sensitive[0]):
+        raise ParameterError(
+            f"the table of sensitive values has a column '{COUNT}' of its own",
+            hint="give yours another name",
+        )
+    return group, sensitive[0]
+
+
+def _account(dealt: Dealt, rows: int) -> dict[str, object]:
+    """Say how the groups were made, and whether fewer rows could have been left out."""
+    lost = rows - len(dealt.rows)
+    return {
+        "handling": dealt.how,
+        "suppressed_at_least": dealt.at_least if lost else 0,
+        "suppression_proven_least": not lost or dealt.at_least == lost,
+    }
+
+
+def _figures(demands: Sequence[Demand], dealt: Dealt, rows: int) -> AnatomyFigures:
+    column = next(d.column for d in demands if d.column is not None)
+    kept: Ints = dealt.rows
+    groups = dealt.partition.histograms(Column(column.codes[kept], column.domain))
+    return AnatomyFigures.of(groups, column.domain, rows - len(kept))
+
+
+def _suffix(source: Path | None) -> str:
+    """Return the kind of files in a folder: that of the input, but no packed one."""
+    return ".csv" if source is None else tables.suffix_of(source).removesuffix(".gz")

@@ -1,0 +1,173 @@
+"""An anatomised release: exact quasi-identifiers in one table, sensitive values in another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from wideberth import tables
+from wideberth.checking import check
+from wideberth.errors import OutputError, VerificationError
+from wideberth.release import Release, fingerprint, manifest_path, manifest_text, sha256
+from wideberth.twofold import join
+
+#: The files of a release that is written into a folder.
+NAMES = ("quasi", "sensitive")
+MANIFEST = "manifest.json"
+
+
+class Targets(NamedTuple):
+    """The files of an anatomised release."""
+
+    quasi: Path
+    sensitive: Path
+    manifest: Path
+
+
+def targets(output: Sequence[str | Path], suffix: str) -> Targets:
+    """Return the files that an anatomised release is written to.
+
+    Parameters
+    ----------
+    output : sequence of str or Path
+        A folder, or two files: quasi-identifiers first.
+    suffix : str
+        The kind of files in a folder.
+
+    Examples
+    --------
+    >>> [str(path) for path in targets(["out"], ".csv")]
+    ['out/quasi.csv', 'out/sensitive.csv', 'out/manifest.json']
+    """
+    if len(output) == 2:
+        quasi, sensitive = map(Path, output)
+        if quasi.resolve() == sensitive.resolve():
+            raise OutputError("both tables would be written to one file", hint="name two files")
+        return Targets(quasi, sensitive, manifest_path(quasi))
+    if len(output) > 2:
+        raise OutputError(
+            f"an anatomised release is two tables, not {len(output)}", hint="name two files"
+        )
+    folder = Path(output[0])
+    if tables.is_table(folder):
+        raise OutputError(
+            f"an anatomised release is two tables, {folder} is one file",
+            hint="-o FOLDER, or -o QUASI-FILE -o SENSITIVE-FILE",
+        )
+    quasi, sensitive = (folder / f"{name}{suffix}" for name in NAMES)
+    return Targets(quasi, sensitive, folder / MANIFEST)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Anatomy(Release):
+    """Two tables that are safe to publish together under their principles.
+
+    Parameters
+    ----------
+    table : dataframe
+        The quasi-identifiers as they were, other columns, and the group of each row.
+    sensitive : dataframe
+        For each group its sensitive values, and how many of its rows hold each.
+    suffix : str
+        The kind of files that `save` writes into a folder.
+    """
+
+    sensitive: Any = None
+    suffix: str = ".csv"
+
+    def join(self) -> Any:
+        """Pair every row with all values of its group, and say how likely each is."""
+        return join(self.table, self.sensitive, group=self.question["group"])
+
+    def save(
+        self, path: str | Path, sensitive: str | Path | None = None, *, force: bool = False
+    ) -> dict[str, Any]:
+        """Write both tables and the manifest; all or nothing.
+
+        The files are read back and checked before they take their places.
+
+        Parameters
+        ----------
+        path : str or Path
+            A folder, which is made if it is not there; or a file for the quasi-identifiers.
+        sensitive : str or Path, optional
+            Then a file for the sensitive values.
+        force : bool
+            Whether to replace files that exist.
+
+        Returns
+        -------
+        dict
+            The manifest as written, with names and SHA-256 of the files.
+        """
+        goal = targets([path] if sensitive is None else [path, sensitive], self.suffix)
+        frames = [tables.adopt(table)[0] for table in (self.table, self.sensitive)]
+        with _folder(goal.manifest.parent), tables.drafts(*goal, force=force) as drafts:
+            *files, note = drafts
+            for frame, file in zip(frames, files, strict=True):
+                tables.put(frame, file)
+            with ThreadPoolExecutor(1) as pool:  # hashing lets others work meanwhile
+                hashing = pool.map(sha256, files)
+                self._check_files(files, frames)
+                hashes = list(hashing)
+            output = {
+                part: {"name": target.name, "sha256": digest}
+                for part, target, digest in zip(NAMES, goal, hashes, strict=False)
+            }
+            manifest = {**self.manifest, "output": output}
+            note.write_text(manifest_text(manifest), encoding="utf-8")
+        return manifest
+
+    def _check_files(self, files: Sequence[Path], frames: Sequence[pl.DataFrame]) -> None:
+        """Read both files back and check that what is in them keeps the principles."""
+        exact = all(tables.holds(*pair) for pair in zip(files, frames, strict=True))
+        if exact and fingerprint(*frames) == self.fingerprint:
+            return  # what was verified, to the letter
+        written = [tables.read(file, tables.ReadOptions(missing=("",))) for file in files]
+        for found, frame in zip(written, frames, strict=True):
+            if found.shape != frame.shape or found.columns != frame.columns:
+                raise VerificationError(
+                    "the files written do not hold the tables",
+                    hint="nothing was published; please report this",
+                )
+        question = {**self.question, "sensitive_table": written[1]}
+        if not check(written[0], worst=0, **question):
+            raise VerificationError(
+                "read back from the files, the release does not keep its principles",
+                hint="write .parquet files, which keep types and missing values as they are",
+            )
+
+    def __repr__(self) -> str:
+        """Return the outcome in a few lines."""
+        told = self.manifest
+        return (
+            f"{told['rows']:,} rows in {told['groups']:,} groups, two tables, "
+            f"{told['suppressed']['rows']:,} rows suppressed; verified: "
+            + ", ".join(told["principles"])
+        )
+
+
+@contextmanager
+def _folder(path: Path) -> Iterator[None]:
+    """Make a folder if there is none, and remove it again if nothing comes of it."""
+    if path.is_dir():
+        yield
+        return
+    try:
+        path.mkdir()
+    except OSError as error:
+        raise OutputError(
+            f"{path} cannot be made: {error.strerror}", hint="name a folder whose parent exists"
+        ) from None
+    try:
+        yield
+    except BaseException:
+        with suppress(OSError):
+            path.rmdir()
+        raise

@@ -1,0 +1,73 @@
+"""Published tables, in the kind of table that came in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+
+from wideberth import tables
+from wideberth.errors import ParameterError
+from wideberth.exact import Ints
+from wideberth.forgetting import forgetful, forgetful_series
+from wideberth.groups import Partition
+from wideberth.request import Request
+
+
+def publish(
+    request: Request, rows: Ints, names: Sequence[str], new: Mapping[str, pl.Series]
+) -> Any:
+    """Put a table together from columns as they were and new ones.
+
+    Columns that are published as they are never leave the kind of table that came in, so their
+    types stay as well.
+
+    Parameters
+    ----------
+    request : Request
+        What came in.
+    rows : array of int
+        Its rows, in the order in which they are published.
+    names : sequence of str
+        The columns to publish.
+    new : mapping
+        Those of them that are new.
+    """
+    if isinstance(request.native, pl.DataFrame):  # whose select would take a name for a pattern
+        return _assembled(request, rows, names, new)
+    _, back = tables.adopt(request.native)
+    fresh = back(pl.DataFrame(list(new.values())))
+    if isinstance(fresh, pl.DataFrame):  # a lazy table comes back eager
+        return _assembled(request, rows, names, new)
+    parts = [nw.from_native(fresh, eager_only=True)]
+    if kept := [name for name in names if name not in new]:
+        native = nw.from_native(request.native, eager_only=True)
+        taken = nw.maybe_reset_index(native.select(kept)[rows])
+        parts.append(nw.from_native(forgetful(taken.to_native()), eager_only=True))
+    return nw.concat(parts, how="horizontal").select(list(names)).to_native()
+
+
+def _assembled(
+    request: Request, rows: Ints, names: Sequence[str], new: Mapping[str, pl.Series]
+) -> pl.DataFrame:
+    """Put a polars table together."""
+    return pl.DataFrame(
+        [new[n] if n in new else forgetful_series(request.frame[n].gather(rows)) for n in names]
+    )
+
+
+def group_ids(name: str, partition: Partition, order: Ints, rng: np.random.Generator) -> pl.Series:
+    """Number the groups in random order: the order of their making tells something about them."""
+    names = rng.permutation(partition.count).astype(np.int32) + 1
+    return pl.Series(name, names[partition.labels[order]], dtype=pl.Int64)
+
+
+def require_new(name: str, taken: Sequence[str], hint: str) -> None:
+    """Refuse a new column with the name of another."""
+    if name in taken:
+        raise ParameterError(
+            f"the release needs a column '{name}', but the table has one of that name", hint=hint
+        )

@@ -1,0 +1,184 @@
+"""What the two tables of an anatomised release say together.
+
+One has the quasi-identifiers of each row and its group; the other, for each group, its sensitive
+values and how many of its rows hold each. Which row holds which is what nobody is told.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from wideberth import tables
+from wideberth.encode import Codes, Column, encode
+from wideberth.errors import TableError
+from wideberth.exact import Ints
+from wideberth.schema import convert
+from wideberth.subject import require_column
+
+QUASI_TABLE = "the table of quasi-identifiers"
+SENSITIVE_TABLE = "the table of sensitive values"
+#: The column that says how many rows of a group hold a value.
+COUNT = "count"
+#: The column of the join that says how likely a row holds a value.
+PROBABILITY = "probability"
+_BELONG = "both tables must belong to one release"
+
+
+@dataclass(frozen=True, eq=False)
+class TwoTables:
+    """Two tables that belong together.
+
+    Parameters
+    ----------
+    quasi : polars.DataFrame
+        A row for each person, with a column of group ids.
+    sensitive : polars.DataFrame
+        Group id, sensitive value, and how many rows of the group hold it.
+    group, value : str
+        The columns of group ids and of sensitive values.
+    member, owner : array of int
+        The group of each row of the one and the other, numbered alike.
+    counts : array of int
+        How many rows each line of the sensitive table stands for.
+    """
+
+    quasi: pl.DataFrame
+    sensitive: pl.DataFrame
+    group: str
+    value: str
+    member: Codes
+    owner: Codes
+    counts: Ints
+
+    @classmethod
+    def of(cls, quasi: pl.DataFrame, sensitive: pl.DataFrame, group: str) -> TwoTables:
+        """Take two tables together, or say why they do not belong together."""
+        require_column(quasi, group, QUASI_TABLE)
+        for name in (group, COUNT):
+            require_column(sensitive, name, SENSITIVE_TABLE)
+        values = [name for name in sensitive.columns if name not in (group, COUNT)]
+        if len(values) != 1:
+            raise TableError(
+                f"{SENSITIVE_TABLE} has {len(values)} columns besides '{group}' and '{COUNT}', "
+                "not one",
+                hint="name the two tables in the right order: quasi-identifiers first",
+            )
+        if values[0] in quasi.columns:
+            raise TableError(
+                f"both tables have a column '{values[0]}'",
+                hint="sensitive values beside quasi-identifiers are not hidden: remove them there",
+            )
+        ids = _ids(quasi[group], sensitive[group])
+        member, owner = ids.codes[: quasi.height], ids.codes[quasi.height :]
+        counts = _counts(sensitive[COUNT])
+        sizes = np.bincount(member, minlength=ids.domain.size)
+        told = np.bincount(owner, minlength=ids.domain.size, weights=counts)
+        if wrong := int((sizes != told).sum()):
+            many = "1 group does" if wrong == 1 else f"{wrong:,} groups do"
+            raise TableError(
+                f"{many} not have as many rows in {QUASI_TABLE} as in {SENSITIVE_TABLE}",
+                hint=_BELONG,
+            )
+        return cls(quasi, sensitive, group, values[0], member, owner, counts)
+
+    def paired(self) -> pl.DataFrame:
+        """Give each row of a group one of the group's values, never mind which.
+
+        All that a principle asks of groups is the same for every such pairing.
+        """
+        order = np.argsort(self.owner, kind="stable")
+        rows = self.quasi[np.argsort(self.member, kind="stable")]
+        values = self.sensitive[self.value].gather(np.repeat(order, self.counts[order]))
+        return rows.with_columns(values)
+
+    def joined(self) -> pl.DataFrame:
+        """Pair each row with all values of its group, and say how likely each is."""
+        if PROBABILITY in self.quasi.columns or self.value == PROBABILITY:
+            raise TableError(
+                f"the join needs a column '{PROBABILITY}', but there is one of that name",
+                hint="rename it",
+            )
+        order = np.argsort(self.owner, kind="stable")
+        many = np.bincount(self.owner)
+        begin = np.cumsum(many) - many
+        length = many[self.member]
+        first = np.cumsum(length) - length
+        within = np.arange(int(length.sum())) - np.repeat(first, length)
+        line = order[np.repeat(begin[self.member], length) + within]
+        sizes = np.bincount(self.member)
+        likely = (self.counts / sizes[self.owner])[line]
+        return self.quasi[np.repeat(np.arange(self.quasi.height), length)].with_columns(
+            self.sensitive[self.value].gather(line), pl.Series(PROBABILITY, likely)
+        )
+
+
+def join(
+    quasi: object,
+    sensitive: object,
+    *,
+    group: str = "group",
+    options: tables.ReadOptions | None = None,
+) -> Any:
+    """Join the two tables of an anatomised release, for analyses that need one.
+
+    Every row is paired with all values of its group. Weighted by `probability`, counts and sums
+    over the join estimate those over the original.
+
+    Parameters
+    ----------
+    quasi, sensitive : dataframe or path
+        The two published tables.
+    group : str
+        Their column of group ids.
+    options : ReadOptions, optional
+        How CSV files are read.
+
+    Returns
+    -------
+    dataframe
+        Of the kind of the first one.
+
+    Examples
+    --------
+    >>> people = pl.DataFrame({"age": [23, 52], "group": [1, 1]})
+    >>> found = pl.DataFrame({"group": [1, 1], "disease": ["flu", "ulcer"], "count": [1, 1]})
+    >>> join(people, found).rows()
+    [(23, 1, 'flu', 0.5), (23, 1, 'ulcer', 0.5), (52, 1, 'flu', 0.5), (52, 1, 'ulcer', 0.5)]
+    """
+    frame, back = tables.adopt(table_of(quasi, options))
+    other, _ = tables.adopt(table_of(sensitive, options))
+    return back(TwoTables.of(frame, other, group).joined())
+
+
+def table_of(given: object, options: tables.ReadOptions | None) -> object:
+    """Return a table: what is given, or the file that it names."""
+    if isinstance(given, str | Path):
+        return tables.read(given, options or tables.ReadOptions())
+    return given
+
+
+def _ids(one: pl.Series, other: pl.Series) -> Column:
+    """Number the groups of both tables alike."""
+    whole = one.dtype.is_integer() and other.dtype.is_integer()  # else 1 may be "1" in the other
+    one, other = (series.cast(pl.Int64 if whole else pl.String) for series in (one, other))
+    for series, where in ((one, QUASI_TABLE), (other, SENSITIVE_TABLE)):
+        if series.has_nulls():
+            row = int(series.is_null().arg_true()[0]) + 1
+            raise TableError(f"{where}: row {row} has no group", hint=_BELONG)
+    return encode(pl.concat([one, other]))
+
+
+def _counts(series: pl.Series) -> Ints:
+    many = convert(series, "integer").cast(pl.Int64, strict=False).fill_null(0).to_numpy()
+    if bool((many < 1).any()):
+        row = int((many < 1).argmax()) + 1
+        raise TableError(
+            f"{SENSITIVE_TABLE}: column '{series.name}', row {row}: not a number of rows",
+            hint="whole numbers from 1",
+        )
+    return np.asarray(many, dtype=np.int64)
