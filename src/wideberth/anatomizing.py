@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -11,7 +10,7 @@ import polars as pl
 from wideberth import tables
 from wideberth.algorithms import Demand
 from wideberth.algorithms.anatomy import Dealt, anatomize
-from wideberth.anatomy import Anatomy
+from wideberth.anatomy import Anatomy, suffix_for
 from wideberth.binding import demands_of
 from wideberth.clock import Clock
 from wideberth.encode import Column
@@ -110,7 +109,7 @@ def by_anatomy(
         verified,
         fingerprint(published, counts),
         sensitive=sensitive,
-        suffix=_suffix(request.source),
+        suffix=suffix_for(request.source),
     )
 
 
@@ -169,8 +168,3 @@ def _figures(demands: Sequence[Demand], dealt: Dealt, rows: int) -> AnatomyFigur
     kept: Ints = dealt.rows
     groups = dealt.partition.histograms(Column(column.codes[kept], column.domain))
     return AnatomyFigures.of(groups, column.domain, rows - len(kept))
-
-
-def _suffix(source: Path | None) -> str:
-    """Return the kind of files in a folder: that of the input, but no packed one."""
-    return ".csv" if source is None else tables.suffix_of(source).removesuffix(".gz")

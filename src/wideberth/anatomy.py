@@ -64,6 +64,20 @@ def targets(output: Sequence[str | Path], suffix: str) -> Targets:
     return Targets(quasi, sensitive, folder / MANIFEST)
 
 
+def suffix_for(source: str | Path | None) -> str:
+    """Return the kind of files in a folder: that of the input, but no packed one."""
+    return ".csv" if source is None else tables.suffix_of(source).removesuffix(".gz")
+
+
+def check_targets(goal: Targets, *, force: bool, sources: Sequence[str | Path] = ()) -> None:
+    """Raise now what writing would raise later, after the work."""
+    folder = goal.manifest.parent
+    for path in goal if folder.is_dir() else ():
+        tables.check_target(path, force=force, table=path != goal.manifest, sources=sources)
+    if not folder.is_dir():
+        tables.check_target(folder)  # which must not be there, but its parent must
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Anatomy(Release):
     """Two tables that are safe to publish together under their principles.

@@ -39,9 +39,12 @@ NOT_PROMISED = (
     "Protection from background knowledge beyond what the principles allow for.",
     "Protection when several releases of one table are combined.",
     "Hiding whether somebody is in the table.",
-    "Hiding exact quasi-identifiers: interval ends are values of the table unless aligned, and "
-    "sets list all of a group's.",
 )
+_NOT_HIDDEN = {
+    False: "Hiding exact quasi-identifiers: interval ends are values of the table unless aligned, "
+    "and sets list all of a group's.",
+    True: "Hiding exact quasi-identifiers: they are published as they are.",
+}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -226,7 +229,7 @@ def describe(
         "verified": _without_worst(verified),
         "warnings": list(warnings),
         "promise": PROMISE,
-        "not_promised": list(NOT_PROMISED),
+        "not_promised": [*NOT_PROMISED, _NOT_HIDDEN[request.transform.exact]],
         "seconds": dict(seconds),
     }
 

@@ -21,6 +21,7 @@ from wideberth.cli.check import check
 from wideberth.cli.demo import demo
 from wideberth.cli.hierarchy import hierarchy
 from wideberth.cli.init import init
+from wideberth.cli.join import join
 from wideberth.cli.lattice import lattice
 from wideberth.cli.options import SETTINGS
 from wideberth.cli.principles import principles
@@ -40,13 +41,14 @@ def wideberth() -> None:
     wideberth check people.csv -p policy.toml       which principles hold, where do they fail?
     wideberth anonymize people.csv -p policy.toml -o release.csv    make and verify a release
     wideberth lattice people.csv -p policy.toml     which levels of hierarchies can be published?
+    wideberth join quasi.csv sensitive.csv -o joined.csv    the two tables of an anatomy as one
     wideberth principles                            all principles and what they protect against
 
     Exit codes: 0 satisfied, 1 error, 2 wrong usage, 3 not satisfied, 130 interrupted.
     """
 
 
-for command in (advise, anonymize, check, demo, hierarchy, init, lattice, principles):
+for command in (advise, anonymize, check, demo, hierarchy, init, join, lattice, principles):
     wideberth.add_command(command)
 
 

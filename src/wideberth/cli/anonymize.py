@@ -18,11 +18,13 @@ from wideberth.cli.check import render
 from wideberth.cli.nodes import assigned, certainty
 from wideberth.cli.options import SETTINGS, console, echo_json, format_option, table_options
 from wideberth.cli.progress import telling
-from wideberth.transform import ALGORITHMS, CUTS, DEALING
+from wideberth.transform import ALGORITHMS, CUTS, DEALING, METHODS
 
 if TYPE_CHECKING:
     from wideberth.release import Release
 
+#: How warnings begin that were printed before the work.
+_SAID = ("dealing by matching", "the seed is fixed")
 NOT_PROMISED = """\
 not promised: safety from those who know how the groups were chosen, who know more than the
 principles allow for, who combine several releases, or who ask only whether somebody is in it"""
@@ -30,13 +32,20 @@ principles allow for, who combine several releases, or who ask only whether some
 
 @click.command(context_settings=SETTINGS)
 @click.argument("table", metavar="TABLE")
-@click.option("-o", "--output", metavar="OUT", help="Where to write the release.")
+@click.option(
+    "-o",
+    "--output",
+    multiple=True,
+    metavar="OUT",
+    help="Where to write the release: a file; for anatomy a folder, or two files (-o twice).",
+)
 @release_options
 @click.option(
     "--algorithm",
     type=click.Choice(ALGORITHMS),
     help="mondrian makes ranges group by group; lattice publishes a column on one level of its "
-    "hierarchy.  [default: mondrian]",
+    "hierarchy; anatomy keeps columns exact, and puts sensitive values into a second table."
+    "  [default: mondrian]",
 )
 @click.option("--cuts", type=click.Choice(CUTS), help="Where to cut groups.  [default: best]")
 @click.option(
@@ -52,6 +61,18 @@ principles allow for, who combine several releases, or who ask only whether some
     metavar="N",
     help="How often the lattice generalises the rows that it would leave out by themselves."
     "  [default: 0]",
+)
+@click.option(
+    "--method",
+    type=click.Choice(METHODS),
+    help="How anatomy makes groups.  [default: optimal]",
+)
+@click.option(
+    "--group-rows",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Rows that anatomy's groups should have, if the principles permit.  [default: as few as "
+    "they need]",
 )
 @click.option(
     "--seed",
@@ -70,7 +91,7 @@ principles allow for, who combine several releases, or who ask only whether some
 @table_options
 @format_option()
 def anonymize(
-    table: str, output: str | None, dry_run: bool, force: bool, form: str, **asked: Any
+    table: str, output: tuple[str, ...], dry_run: bool, force: bool, form: str, **asked: Any
 ) -> int:
     """Make a release of TABLE that satisfies every principle, and verify it.
 
@@ -78,39 +99,39 @@ def anonymize(
     Beside the release a manifest (OUT.manifest.json) says how it was made and what it promises.
     With a policy, options replace what it says.
 
+    Anatomy instead publishes two tables: quasi-identifiers as they are, with a group for each row,
+    and for each group its sensitive values with their counts.
+
     \b
     wideberth anonymize people.csv -p policy.toml -o release.csv
     wideberth anonymize people.csv -p policy.toml --dry-run --format json
     wideberth anonymize people.csv --qi age,zip,sex --sensitive salary --identifier name \\
         --principle k-anonymity:k=5 --principle epsilon-m:epsilon=4500,m=5 -o release.csv
     wideberth anonymize people.csv -p policy.toml --algorithm lattice --level age=1-2 -o out.csv
+    wideberth anonymize people.csv --qi age,zip,sex --sensitive disease --identifier name \\
+        --hierarchy disease=diseases.csv --principle l-e:l=3,e=1 --algorithm anatomy -o folder
 
     Exit code 3 if the principles cannot be met: nothing is written then.
     """
     require_principles(asked["policy"], asked["principles"])
-    if output is None and not dry_run:
+    if not output and not dry_run:
         raise click.UsageError("say where the release goes (-o OUT), or --dry-run")
     with telling() as progress:
         from wideberth.anonymizing import anonymize as run
-        from wideberth.release import manifest_path
 
         question = ask(table, **asked)
-        if output is not None:
-            release_target(output, question, force=force)
+        written = release_target(output, table, question, force=force) if output else ""
         release = run(Path(table), **question.arguments, progress=progress)
         manifest = release.manifest
-        if output is not None and not dry_run:
-            manifest = release.save(output, force=force)
+        if not dry_run:
+            manifest = release.save(*output, force=force)
     if form == "json":
         echo_json(manifest)
         return 0
-    summarize(release, output or "release")
-    written = "nothing was written (--dry-run)"
-    if output is not None and not dry_run:
-        written = f"wrote {output} and {manifest_path(output).name} beside it"
-    click.echo(written)
+    summarize(release, output[0] if output else "release")
+    click.echo("nothing was written (--dry-run)" if dry_run else f"wrote {written}")
     for caution in manifest["warnings"]:
-        if caution.startswith("no principle protects"):  # others were said before the work
+        if not caution.startswith(_SAID):
             click.echo(f"note: {caution}")
     click.echo(NOT_PROMISED)
     return 0
@@ -122,7 +143,7 @@ def summarize(release: Release, name: str) -> None:
     for part in render(release.verified or release.check(), name, out):
         out.print(part)
     out.print()
-    for line in (*chosen(release.manifest), cost(release.manifest)):
+    for line in (*chosen(release.manifest), *cost(release.manifest)):
         out.print(line)
 
 
@@ -139,18 +160,39 @@ def chosen(manifest: dict[str, Any]) -> list[str]:
     return lines
 
 
-def cost(manifest: dict[str, Any]) -> str:
-    """Put the information loss into words.
+def cost(manifest: dict[str, Any]) -> list[str]:
+    """Put into words what the release lost.
 
     >>> cost({"loss": {"ncp_percent": 1.94}, "suppressed": {"rows": 0}})
-    "no row is left out; on average a range spans 1.9 % of an attribute's domain"
+    ["no row is left out; on average a range spans 1.9 % of an attribute's domain"]
     """
     rows = manifest["suppressed"]["rows"]
-    left_out = {0: "no row is", 1: "1 row is"}.get(rows, f"{rows:,} rows are")
+    left_out = {0: "no row is", 1: "1 row is"}.get(rows, f"{rows:,} rows are") + " left out"
+    if "anatomy" in manifest:
+        return _anatomized(manifest, left_out)
     share = manifest["loss"]["ncp_percent"]
     digits = 1 if share >= 0.1 else 3
     weighted = ", weighted" if manifest.get("transform", {}).get("weights") else ""
-    return (
-        f"{left_out} left out; "
+    return [
+        f"{left_out}; "
         f"on average a range spans {share:.{digits}f} % of an attribute's domain{weighted}"
-    )
+    ]
+
+
+def _anatomized(manifest: dict[str, Any], left_out: str) -> list[str]:
+    told, loss = manifest["anatomy"], manifest["loss"]
+    fewest = ""
+    if not told["suppression_proven_least"]:
+        least = told["suppressed_at_least"]
+        fewest = " (perhaps fewer would do)" if least is None else f" (at least {least:,} must be)"
+    lines = [
+        f"{left_out}{fewest}; quasi-identifiers are exact, sensitive values known by group",
+        f"reconstruction error {loss['reconstruction_error']:.3g} a row, "
+        f"{loss['true_point_error']:.3g} at the true value",
+    ]
+    if loss["average_diversity"] is not None:
+        lines[-1] += f"; average diversity of a group {loss['average_diversity']:.3g}"
+    if loss["similarity_risk"]:
+        risks = [f"{risk['worst']:.0%} (level {risk['level']})" for risk in loss["similarity_risk"]]
+        lines.append(f"of a group at most so much is of one kind: {', '.join(risks)}")
+    return lines

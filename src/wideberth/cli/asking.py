@@ -212,10 +212,18 @@ def retyped(command: click.Command, *more: str, without: Sequence[str] = ()) -> 
     return shlex.join([*words, *more])
 
 
-def release_target(output: str, question: Question, *, force: bool) -> None:
-    """Refuse what a release cannot be written to, before the work."""
-    from wideberth import tables
+def release_target(output: Sequence[str], table: str, question: Question, *, force: bool) -> str:
+    """Refuse what a release cannot be written to, before the work; say what will be written."""
+    from wideberth import anatomy, tables
     from wideberth.release import manifest_path
 
-    tables.check_target(output, force=force, table=True, sources=question.sources)
-    tables.check_target(Path(manifest_path(output)), force=force, sources=question.sources)
+    said = question.arguments["policy"].transform.get("algorithm")
+    if (question.arguments.get("algorithm") or said) == "anatomy":
+        goal = anatomy.targets(output, anatomy.suffix_for(table))
+        anatomy.check_targets(goal, force=force, sources=question.sources)
+        return f"{goal.quasi}, {goal.sensitive} and {goal.manifest}"
+    if len(output) > 1:
+        raise click.UsageError("one release, one -o; only an anatomy has two tables")
+    tables.check_target(output[0], force=force, table=True, sources=question.sources)
+    tables.check_target(Path(manifest_path(output[0])), force=force, sources=question.sources)
+    return f"{output[0]} and {manifest_path(output[0]).name} beside it"

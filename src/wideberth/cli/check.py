@@ -50,6 +50,11 @@ NOT_SATISFIED = 3
     help="Table that TABLE was made from, if rows were suppressed: t-closeness compares with it.",
 )
 @click.option(
+    "--sensitive-table",
+    metavar="FILE",
+    help="Second table of an anatomised release: group, value, count.  TABLE is the first.",
+)
+@click.option(
     "--hierarchy",
     "hierarchies",
     multiple=True,
@@ -77,6 +82,7 @@ def check(
     group: str | None,
     population: str | None,
     reference: str | None,
+    sensitive_table: str | None,
     hierarchies: tuple[str, ...],
     types: tuple[str, ...],
     worst: int,
@@ -97,6 +103,8 @@ def check(
     wideberth check release.parquet --group group --sensitive salary \\
         --principle "epsilon-m:epsilon=10%,m=4" --format json
     wideberth check release.csv -p policy.toml --reference people.csv
+    wideberth check quasi.csv --sensitive-table sensitive.csv --sensitive disease \\
+        --hierarchy disease=diseases.csv --principle l-e:l=3,e=1
 
     Exit code 0 if all principles are satisfied, 3 if not.
     """
@@ -120,6 +128,7 @@ def check(
         frame = tables.read(table, options)
         people = None if population is None else tables.read(population, options)
         original = None if reference is None else tables.read(reference, options)
+        counts = None if sensitive_table is None else tables.read(sensitive_table, options)
         result = run(
             frame,
             quasi=listed(qi),
@@ -128,6 +137,7 @@ def check(
             group=group,
             population=people,
             reference=original,
+            sensitive_table=counts,
             hierarchies=trees,
             types=kinds,
             policy=plan,

@@ -116,7 +116,7 @@ def demo(rows: int, output: str, force: bool, form: str) -> int:
     made = anonymize(census, policy=policy)
     manifest = made.save(release, force=force)
     published = tables.read(release)
-    say(_beside(people, published), "", cost(manifest))
+    say(_beside(people, published), "", *cost(manifest))
 
     head("5. Verified: the file that was written, read again and checked as anybody could")
     verified = check(published, policy=policy, group=manifest["group"])

@@ -1,0 +1,61 @@
+"""wideberth join."""
+
+from __future__ import annotations
+
+import click
+
+from wideberth.cli.options import (
+    SETTINGS,
+    console,
+    echo_json,
+    format_option,
+    read_options,
+    table_options,
+)
+
+
+@click.command(context_settings=SETTINGS)
+@click.argument("quasi", metavar="QUASI")
+@click.argument("sensitive", metavar="SENSITIVE")
+@click.option("-o", "--output", required=True, metavar="OUT", help="Where to write the join.")
+@click.option(
+    "--group", default="group", show_default=True, metavar="COLUMN", help="Column of group ids."
+)
+@click.option("--force", is_flag=True, help="Overwrite an existing file.")
+@table_options
+@format_option()
+def join(
+    quasi: str,
+    sensitive: str,
+    output: str,
+    group: str,
+    force: bool,
+    delimiter: str | None,
+    encoding: str | None,
+    missing: str | None,
+    form: str,
+) -> int:
+    """Join the two tables of an anatomised release into one, for analyses that need one.
+
+    Every row of QUASI is paired with all values that its group has in SENSITIVE. A column says
+    how likely each is; weighted by it, counts over OUT estimate those over the original.
+
+    \b
+    wideberth join release/quasi.csv release/sensitive.csv -o joined.csv
+    """
+    with console(stderr=True).status("reading and joining …"):
+        from wideberth import tables
+        from wideberth.twofold import PROBABILITY
+        from wideberth.twofold import join as run
+
+        tables.check_target(output, force=force, table=True, sources=(quasi, sensitive))
+        joined = run(
+            quasi, sensitive, group=group, options=read_options(delimiter, encoding, missing)
+        )
+        tables.write(joined, output, force=force)
+    rows = round(joined[PROBABILITY].sum())
+    if form == "json":
+        echo_json({"output": output, "rows": joined.height, "people": rows})
+    else:
+        click.echo(f"wrote {output}: {joined.height:,} rows for {rows:,} people")
+    return 0
