@@ -30,6 +30,7 @@ bench: $(READY)
 	$(BIN)/python -m benchmarks.splitting
 	$(BIN)/python -m benchmarks.quality
 	$(BIN)/python -m benchmarks.lattice
+	$(BIN)/python -m benchmarks.anatomy
 
 docs: $(READY)
 	$(BIN)/wideberth principles --format markdown > docs/principles.md

@@ -347,7 +347,7 @@ def test_the_original_order_does_not_show():
         ({"seed": "x"}, wb.ParameterError, "seed must be"),
         ({"cuts": "worst"}, wb.ParameterError, "cuts must be one of"),
         ({"dealing": "cards"}, wb.ParameterError, "dealing must be one of"),
-        ({"algorithm": "anatomy"}, wb.ParameterError, "not there yet"),
+        ({"algorithm": "anatomy"}, wb.ParameterError, "one sensitive attribute, not 2"),
         ({"suppression_limit": 2}, wb.ParameterError, "suppression_limit must be"),
         ({"weights": {"salary": 1}}, wb.ParameterError, "'salary' is no quasi-identifier"),
         ({"weights": {"age": 0}}, wb.ParameterError, "weight of 'age' must be"),

@@ -166,7 +166,6 @@ def test_a_policy_made_by_hand_need_not_name_every_role():
         ({"roles": {"sensitiv": []}}, r"\[roles\] has an unknown key 'sensitiv'\n.*'sensitive'"),
         ({"table": {"sep": ","}}, r"\[table\] has an unknown key 'sep'\n.*missing, delimiter"),
         ({"transform": {"cut": "best"}}, r"\[transform\] has an unknown key 'cut'\n.*'cuts'"),
-        ({"transform": {"algorithm": "anatomy"}}, r"\[transform\]: .*'anatomy' is not there yet"),
         ({"transform": {"algorithm": "magic"}}, "algorithm must be one of mondrian, lattice"),
         ({"transform": {"levels": {"age": 1}}}, "levels means nothing to the algorithm 'mondrian'"),
         ({"transform": {"max_memory": 5}}, "max_memory means nothing to the algorithm 'mondrian'"),

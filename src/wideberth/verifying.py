@@ -118,7 +118,7 @@ def require_anatomy(
         _require_same(quasi[name], original[name].gather(rows))
     truth = pl.DataFrame([quasi[group], _as_text(original[value].gather(rows))])
     told = pl.DataFrame([sensitive[group], _as_text(sensitive[value]), sensitive[COUNT]])
-    if not _tally(truth, pl.lit(1)).equals(_tally(told, pl.nth(2))):
+    if not _tally(truth, pl.len()).equals(_tally(told, pl.nth(2))):
         raise _defect(f"values of '{value}' are not counted as they are")
     if not _as_text(sensitive[value]).equals(told.sort(pl.nth(0, 1), nulls_last=True)[value]):
         # Their order must not be that of rows.

@@ -62,8 +62,10 @@ def suppress(
             if fewer is None or not len(fewer):
                 raise refused(culprit, rows, None, limit)
             kept, changed = fewer, True
+    if culprit is None:
+        return np.empty(0, dtype=np.int64)
     lost = rows - len(kept)
-    if culprit is not None and lost > fraction(limit) * rows:
+    if lost > fraction(limit) * rows:
         raise refused(culprit, rows, lost, limit)
     return np.setdiff1d(np.arange(rows), kept, assume_unique=True)
 
