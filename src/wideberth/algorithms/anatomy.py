@@ -19,6 +19,7 @@ import numpy as np
 from wideberth.advice.crowding import Crowding, crowding
 from wideberth.algorithms.demand import Demand
 from wideberth.algorithms.suppression import refused, suppress
+from wideberth.encode import Column
 from wideberth.errors import InfeasibleError, ParameterError
 from wideberth.exact import Ints, fraction
 from wideberth.groups import Partition
@@ -37,7 +38,7 @@ class Dealt:
         The group of each row; -1 if it is left out.
     how : str
         By "buckets", or the way that `scatter` found: "dealing", "colouring", "components" or
-        "proof".
+        "patterns".
     at_least : int, optional
         So many rows must be left out, whatever the groups; None if that is not known.
     """
@@ -107,23 +108,25 @@ def anatomize(
     return dealt
 
 
-def _codes(demand: Demand) -> Ints:
+def _column(demand: Demand) -> Column:
     assert demand.column is not None  # noqa: S101 - the caller refuses principles without one
-    return demand.column.codes.astype(np.int64)
+    return demand.column
+
+
+def _codes(demand: Demand) -> Ints:
+    return _column(demand).codes.astype(np.int64)
 
 
 def _crowds(demand: Demand) -> Crowding | None:
-    assert demand.column is not None  # noqa: S101 - as above
-    return crowding(demand.rule, demand.column.domain.size)
+    return crowding(demand.rule, _column(demand).domain.size)
 
 
 def _satisfied(demands: Sequence[Demand], dealt: Dealt) -> bool:
     """Tell whether all groups satisfy demands that were not dealt for."""
     for demand in demands:
-        assert demand.column is not None  # noqa: S101 - as above
-        kept = type(demand.column)(demand.column.codes[dealt.rows], demand.column.domain)
-        groups = dealt.partition.histograms(kept)
-        if not demand.rule.satisfies(groups).all():
+        column = _column(demand)
+        kept = Column(column.codes[dealt.rows], column.domain)
+        if not demand.rule.satisfies(dealt.partition.histograms(kept)).all():
             return False
     return True
 

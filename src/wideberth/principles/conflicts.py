@@ -129,7 +129,7 @@ class Conflicts:
     @cached_property
     def fullest(self) -> int:
         """The rows of the largest clique: so many groups are needed, and they suffice."""
-        return max(int(self.count[clique].sum()) for clique in self.shallower)
+        return max((int(self.count[clique].sum()) for clique in self.shallower), default=0)
 
     def most(self, groups: int) -> Ints:
         """Return how many rows of each class to keep, as many as possible without a larger clique.

@@ -3,9 +3,8 @@
 How many rows can be kept is bounded by cliques: g groups hold at most g rows of each, and need
 g * l rows. `Conflicts.most` gives the most rows that g groups can hold, and it grows no faster
 than g, so the bound is its value at the largest g that it fills. Rows then go to groups by
-dealing, by colouring, or by whole components; what is found is compared with the bound. Few rows
-are searched to the end, and more with the solver of the extra [exact]. What remains between what
-was found and what was proven is told.
+dealing, by colouring, or by whole components; what is found is compared with the bound. If it
+falls short, `proving` is asked. What remains between what was found and what was proven is told.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from wideberth.principles.proving import best
 Held: TypeAlias = list[Ints]
 
 #: How groups are looked for.
-WAYS = ("dealing", "colouring", "components", "proof")
+WAYS = ("dealing", "colouring", "components", "patterns")
 
 _FEW = 8  # numbers of groups to try
 _PAIRS = 2000  # pairs of groups between which an exchange is tried
@@ -43,7 +42,7 @@ class Scattering:
     at_least : int
         So many rows must be left out, whatever the groups.
     how : str
-        How the groups were found: by "dealing", "colouring", "components" or "proof".
+        How the groups were found: by "dealing", "colouring", "components" or "patterns".
     """
 
     labels: Ints
@@ -87,12 +86,12 @@ def scatter(
             found, how = held, name
         if _rows(found) == most:
             break
-    if _rows(found) < most and "proof" in ways:
-        proof = best(conflicts, smallest, _rows(found))
+    if _rows(found) < most and "patterns" in ways:
+        proof = best(conflicts, smallest)
         if proof is not None:
-            most = proof.most
+            most = most if proof.most is None else min(most, proof.most)
             if _rows(proof.held) > _rows(found):
-                found, how = proof.held, "proof"
+                found, how = proof.held, "patterns"
     return Scattering(_labels(conflicts, found, rng), len(codes) - most, how)
 
 
