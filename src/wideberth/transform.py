@@ -183,6 +183,10 @@ class Transform:
 
     def _check_algorithm(self) -> None:
         """Refuse what the algorithm does not look at: whoever wrote it expects something of it."""
+        if self.method == "mbf" and self.group_rows is not None:
+            raise ParameterError(
+                "group_rows means nothing to the method 'mbf'", hint='method = "optimal"'
+            )
         usual = {f.name: f.default for f in fields(self)}
         for key in STRANGE_TO[self.algorithm]:
             value = getattr(self, key)

@@ -18,7 +18,7 @@ import numpy as np
 
 from wideberth.advice.crowding import Crowding, crowding
 from wideberth.algorithms.demand import Demand
-from wideberth.algorithms.suppression import refused, suppress
+from wideberth.algorithms.suppression import refused, suppress, uncrowded
 from wideberth.encode import Column
 from wideberth.errors import InfeasibleError, ParameterError
 from wideberth.exact import Ints, fraction
@@ -101,7 +101,12 @@ def anatomize(
     else:
         return _in_turn(demands, lead, rows, group_rows, limit, rng)
     lost = rows - len(dealt.rows)
-    if lost > fraction(limit) * rows:
+    if lost == rows or lost > fraction(limit) * rows:
+        if method == "components" and dealt.at_least is not None and dealt.at_least < lost:
+            raise InfeasibleError(
+                f"connected components of similar values would leave out {lost:,} of {rows:,} rows",
+                hint='method = "optimal", which needs no components',
+            )
         raise refused(lead, rows, lost, limit, at_least=dealt.at_least)
     if not _satisfied([d for d in demands if d is not lead], dealt):
         raise _unable(lead, demands)
@@ -232,8 +237,9 @@ def _largest_first(lead: Demand, codes: Ints, rng: np.random.Generator) -> Dealt
             "none",
             hint='method = "optimal"',
         )
-    labels = maximal_bucket_first(crowd.place[codes], ceil(1 / crowd.share), rng)
-    return Dealt(labels, "buckets", None)
+    place = crowd.place[codes]
+    labels = maximal_bucket_first(place, ceil(1 / crowd.share), rng)
+    return Dealt(labels, "buckets", len(place) - int(uncrowded(place, crowd).sum()))
 
 
 def maximal_bucket_first(buckets: Ints, wanted: int, rng: np.random.Generator) -> Ints:

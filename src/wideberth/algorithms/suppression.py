@@ -141,7 +141,7 @@ def _reduced(demand: Demand, kept: Ints, rng: np.random.Generator) -> Ints | Non
     crowd = crowding(rule, column.domain.size)
     if crowd is not None:
         place = crowd.place[codes]
-        return _verified(demand, kept[_chosen(place, _uncrowded(place, crowd), rng)])
+        return _verified(demand, kept[_chosen(place, uncrowded(place, crowd), rng)])
     capped = _capped(rule, column, codes, rng)
     return None if capped is None else _verified(demand, kept[_chosen(codes, capped, rng)])
 
@@ -159,7 +159,7 @@ def _chosen(places: Ints, quota: Ints, rng: np.random.Generator) -> Ints:
     return np.sort(order[rank < quota[places[order]]])
 
 
-def _uncrowded(places: Ints, crowd: Crowding) -> Ints:
+def uncrowded(places: Ints, crowd: Crowding) -> Ints:
     """Return how many rows to keep at each place so that no crowd exceeds its share.
 
     Let keep(t) be the most rows without a crowd of more than t. A choice whose fullest crowd has t
