@@ -238,3 +238,132 @@ def test_unequal_depth_is_partitioned_without_buckets(judge):
 
 def test_distance_may_be_half_a_step():
     assert UNEVEN.distance("X1", "X") == Fraction(1, 2)
+
+
+# ---- Section III, from Table I to two tables
+
+
+def anatomized(**how):
+    return wb.anonymize(
+        TABLE_I,
+        identifier=["tuple", "name"],
+        quasi=QUASI,
+        sensitive="disease",
+        hierarchies={"disease": TREE},
+        principles=wb.LEDiversity(l=3, e=1),
+        algorithm="anatomy",
+        **how,
+    )
+
+
+@pytest.mark.parametrize("method", ["mbf", "optimal"])
+@pytest.mark.parametrize("seed", [None, *range(5)])
+def test_section_3_makes_three_groups_of_three(method, seed):
+    """As Tables IV and V, though chance picks the tuples from the buckets."""
+    release = anatomized(method=method, seed=seed)
+    assert release.table.columns == [*QUASI, "group"]
+    assert release.sensitive.columns == ["group", "disease", "count"]
+    found = TABLE_I.join(release.table, on=QUASI, validate="1:1")
+    assert found.height == release.table.height == 9
+    for group in (1, 2, 3):
+        published = release.sensitive.filter(group=group)
+        assert published["count"].to_list() == [1, 1, 1]
+        assert published["disease"].to_list() == sorted(found.filter(group=group)["disease"])
+        for one, other in combinations(published["disease"], 2):
+            assert TREE.distance(one, other) > 1
+    assert release.manifest["suppressed"]["rows"] == 0
+
+
+def test_section_3_many_pairs_of_tables_are_possible():
+    """Tables IV and V are one of them: t1, t5, t7 and t3, t6, t8 and t2, t4, t9."""
+    found = {
+        frozenset(
+            frozenset(TABLE_I.join(release.table.filter(group=g), on=QUASI)["tuple"])
+            for g in (1, 2, 3)
+        )
+        for release in (anatomized(method="mbf", seed=seed) for seed in range(20))
+    }
+    assert len(found) > 5
+    for groups in found:
+        for group in groups:
+            buckets = sorted((int(name[1:]) - 1) // 3 for name in group)
+            assert buckets == [0, 1, 2]
+
+
+def test_section_3_one_tuple_more_than_fits_is_refused_or_suppressed():
+    """Step 3 (2): a fourth case of flu or pneumonia fits into none of three groups."""
+    ten = pl.concat(
+        [TABLE_I, TABLE_I[:1].with_columns(age=pl.lit(24, pl.Int64), zip=pl.lit("13011"))]
+    )
+    for method in ("mbf", "optimal"):
+        how = {
+            "identifier": ["tuple", "name"],
+            "quasi": QUASI,
+            "sensitive": "disease",
+            "hierarchies": {"disease": TREE},
+            "principles": wb.LEDiversity(l=3, e=1),
+            "algorithm": "anatomy",
+            "method": method,
+        }
+        with pytest.raises(wb.InfeasibleError, match="1 row would have to be suppressed"):
+            wb.anonymize(ten, **how)
+        release = wb.anonymize(ten, **how, suppression_limit=0.1)
+        assert release.table.height == 9
+        assert sorted(release.table["group"]) == [1, 1, 1, 2, 2, 2, 3, 3, 3]
+
+
+# ---- Tables II to V as pairs
+
+
+def counted(sensitive):
+    """The paper lists a value once a tuple; a count makes it a table of groups and values."""
+    return sensitive.group_by("group", "disease", maintain_order=True).len("count")
+
+
+def check_pair(quasi, sensitive, principle):
+    result = wb.check(
+        quasi,
+        sensitive_table=counted(sensitive),
+        group="group",
+        sensitive="disease",
+        principles=principle,
+        hierarchies={"disease": TREE},
+    )
+    assert (result.rows, result.groups) == (9, 3)
+    return result.principles[0]
+
+
+def test_tables_2_and_3_are_3_diverse_but_not_3_1_diverse():
+    report = check_pair(TABLE_II, TABLE_III, wb.LEDiversity(l=3, e=1))
+    assert not report.satisfied
+    assert (report.violating_groups, report.violating_rows) == (3, 9)
+    assert check_pair(TABLE_II, TABLE_III, wb.DistinctLDiversity(l=3)).satisfied
+
+
+def test_tables_4_and_5_are_3_1_diverse():
+    report = check_pair(TABLE_IV, TABLE_V, wb.LEDiversity(l=3, e=1))
+    assert report.satisfied
+    assert report.achieved == {"l": 3}
+
+
+def test_table_4_as_printed_is_no_anatomy_of_table_1():
+    """A check of the pair cannot tell; that two rows match nobody shows beside Table I only."""
+    printed = datasets.wang2013_table4(as_printed=True)
+    assert check_pair(printed, TABLE_V, wb.LEDiversity(l=3, e=1)).satisfied
+    assert printed.join(TABLE_I, on=QUASI).height == 7
+    assert TABLE_IV.join(TABLE_I, on=QUASI).height == 9
+
+
+def test_tables_of_two_releases_do_not_belong_together():
+    """Table II with Table V: groups of equal sizes, so only the diseases are wrong."""
+    assert check_pair(TABLE_II, TABLE_V, wb.LEDiversity(l=3, e=1)).satisfied
+    with pytest.raises(wb.TableError, match="not have as many rows"):
+        check_pair(TABLE_II, TABLE_V[:8], wb.LEDiversity(l=3, e=1))
+
+
+def test_formula_5_of_a_release_of_table_1():
+    """2/3 a row by formula (5); 0.44 is the true point alone, as the worked example has it."""
+    loss = anatomized(method="mbf").manifest["loss"]
+    assert loss["reconstruction_error"] == pytest.approx(2 / 3)
+    assert round(loss["true_point_error"], 2) == 0.44
+    assert loss["average_diversity"] == 3  # three pairs at distance 3, divided by three rows
