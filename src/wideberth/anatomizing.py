@@ -16,7 +16,6 @@ from wideberth.clock import Clock
 from wideberth.encode import Column
 from wideberth.errors import ParameterError
 from wideberth.exact import Ints
-from wideberth.forgetting import forgetful_series
 from wideberth.metrics import AnatomyFigures
 from wideberth.policy import GROUP
 from wideberth.principles import AlphaKAnonymity
@@ -77,8 +76,13 @@ def by_anatomy(
         gone = {*request.roles["identifier"], value}
         kept = [name for name in request.columns if name not in gone]
         quasi = publish(request, shown, [*kept, group], {group: ids})
-        _, back = tables.adopt(request.native)
-        sensitive = back(counted(ids, frame[value].gather(shown)))
+        lines = counted(ids, frame[value].gather(shown))
+        sensitive = publish(
+            request,
+            shown[lines["row"].to_numpy()],
+            [group, value, COUNT],
+            {group: lines["group"].alias(group), COUNT: lines["count"]},
+        )
         published, counts = tables.adopt(quasi)[0], tables.adopt(sensitive)[0]
     question = {
         "quasi": request.roles["quasi"],
@@ -114,13 +118,28 @@ def by_anatomy(
 
 
 def counted(ids: pl.Series, values: pl.Series) -> pl.DataFrame:
-    """Count the values of each group, sorted: in no order that rows have."""
-    pairs = pl.DataFrame([ids, forgetful_series(values)])
-    found = pairs.group_by(pl.all()).len(COUNT).with_columns(pl.col(COUNT).cast(pl.Int64))
-    first = ids.name
-    # By name where categories are in the order of their first appearance.
-    key = pl.nth(1).cast(pl.String) if isinstance(values.dtype, pl.Categorical) else pl.nth(1)
-    return found.sort(pl.nth(0), key, nulls_last=True).select(first, pl.nth(1), COUNT)
+    """Count the values of each group, sorted as text: in no order that rows have.
+
+    Returns
+    -------
+    polars.DataFrame
+        `group`, `value`, a `row` that has it, and the `count` of such rows.
+
+    Examples
+    --------
+    >>> counted(pl.Series([2, 1, 2, 2]), pl.Series(["b", "c", "a", "b"])).rows()
+    [(1, 'c', 1, 1), (2, 'a', 2, 1), (2, 'b', 0, 2)]
+    """
+    labels = isinstance(values.dtype, pl.Enum | pl.Categorical)
+    pairs = pl.DataFrame(
+        [ids.alias("group"), (values.cast(pl.String) if labels else values).alias("value")]
+    )
+    found = (
+        pairs.with_row_index("row")
+        .group_by("group", "value")
+        .agg(pl.col("row").first(), pl.len().cast(pl.Int64).alias("count"))
+    )
+    return found.sort("group", "value", nulls_last=True)
 
 
 def _names(request: Request) -> tuple[str, str]:

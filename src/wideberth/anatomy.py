@@ -23,11 +23,17 @@ MANIFEST = "manifest.json"
 
 
 class Targets(NamedTuple):
-    """The files of an anatomised release."""
+    """The files of an anatomised release, and the folder that is made for them if need be."""
 
     quasi: Path
     sensitive: Path
     manifest: Path
+    folder: Path | None = None
+
+    @property
+    def files(self) -> tuple[Path, Path, Path]:
+        """What is written."""
+        return self[:3]
 
 
 def targets(output: Sequence[str | Path], suffix: str) -> Targets:
@@ -42,7 +48,7 @@ def targets(output: Sequence[str | Path], suffix: str) -> Targets:
 
     Examples
     --------
-    >>> [str(path) for path in targets(["out"], ".csv")]
+    >>> [str(path) for path in targets(["out"], ".csv").files]
     ['out/quasi.csv', 'out/sensitive.csv', 'out/manifest.json']
     """
     if len(output) == 2:
@@ -61,7 +67,7 @@ def targets(output: Sequence[str | Path], suffix: str) -> Targets:
             hint="-o FOLDER, or -o QUASI-FILE -o SENSITIVE-FILE",
         )
     quasi, sensitive = (folder / f"{name}{suffix}" for name in NAMES)
-    return Targets(quasi, sensitive, folder / MANIFEST)
+    return Targets(quasi, sensitive, folder / MANIFEST, folder)
 
 
 def suffix_for(source: str | Path | None) -> str:
@@ -71,11 +77,15 @@ def suffix_for(source: str | Path | None) -> str:
 
 def check_targets(goal: Targets, *, force: bool, sources: Sequence[str | Path] = ()) -> None:
     """Raise now what writing would raise later, after the work."""
-    folder = goal.manifest.parent
-    for path in goal if folder.is_dir() else ():
+    if goal.folder is not None and not goal.folder.is_dir():
+        if goal.folder.exists():
+            raise OutputError(
+                f"{goal.folder} is a file", hint="name a folder, or two files (-o twice)"
+            )
+        tables.check_target(goal.folder)  # its parent must be there, and open to us
+        return
+    for path in goal.files:
         tables.check_target(path, force=force, table=path != goal.manifest, sources=sources)
-    if not folder.is_dir():
-        tables.check_target(folder)  # which must not be there, but its parent must
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -122,7 +132,8 @@ class Anatomy(Release):
         """
         goal = targets([path] if sensitive is None else [path, sensitive], self.suffix)
         frames = [tables.adopt(table)[0] for table in (self.table, self.sensitive)]
-        with _folder(goal.manifest.parent), tables.drafts(*goal, force=force) as drafts:
+        check_targets(goal, force=force)
+        with _folder(goal.folder), tables.drafts(*goal.files, force=force) as drafts:
             *files, note = drafts
             for frame, file in zip(frames, files, strict=True):
                 tables.put(frame, file)
@@ -132,7 +143,7 @@ class Anatomy(Release):
                 hashes = list(hashing)
             output = {
                 part: {"name": target.name, "sha256": digest}
-                for part, target, digest in zip(NAMES, goal, hashes, strict=False)
+                for part, target, digest in zip(NAMES, goal.files[:2], hashes, strict=True)
             }
             manifest = {**self.manifest, "output": output}
             note.write_text(manifest_text(manifest), encoding="utf-8")
@@ -168,9 +179,9 @@ class Anatomy(Release):
 
 
 @contextmanager
-def _folder(path: Path) -> Iterator[None]:
+def _folder(path: Path | None) -> Iterator[None]:
     """Make a folder if there is none, and remove it again if nothing comes of it."""
-    if path.is_dir():
+    if path is None or path.is_dir():
         yield
         return
     try:

@@ -27,6 +27,7 @@ COUNT = "count"
 #: The column of the join that says how likely a row holds a value.
 PROBABILITY = "probability"
 _BELONG = "both tables must belong to one release"
+_ORDER = "name the two tables in the right order: quasi-identifiers first"
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +60,10 @@ class TwoTables:
     def of(cls, quasi: pl.DataFrame, sensitive: pl.DataFrame, group: str) -> TwoTables:
         """Take two tables together, or say why they do not belong together."""
         require_column(quasi, group, QUASI_TABLE)
+        if COUNT in quasi.columns and COUNT not in sensitive.columns:
+            raise TableError(
+                f"{QUASI_TABLE} has a column '{COUNT}', {SENSITIVE_TABLE} has none", hint=_ORDER
+            )
         for name in (group, COUNT):
             require_column(sensitive, name, SENSITIVE_TABLE)
         values = [name for name in sensitive.columns if name not in (group, COUNT)]
@@ -66,7 +71,7 @@ class TwoTables:
             raise TableError(
                 f"{SENSITIVE_TABLE} has {len(values)} columns besides '{group}' and '{COUNT}', "
                 "not one",
-                hint="name the two tables in the right order: quasi-identifiers first",
+                hint=_ORDER,
             )
         if values[0] in quasi.columns:
             raise TableError(

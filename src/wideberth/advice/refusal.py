@@ -119,7 +119,9 @@ def _concrete(principle: Principle, key: str, limit: Limit) -> Fraction | None:
         value = rounded(
             limit.value - nudge if higher else limit.value + nudge, up=not higher, digits=_SHORT
         )
-    if higher and specification.low is not None and value <= specification.low:
+    least = specification.low
+    # e = 0 still keeps equal values apart.
+    if higher and least is not None and value <= least and (principle.name, key) != ("l-e", "e"):
         return None
     if not higher and specification.high is not None and value >= specification.high:
         return None

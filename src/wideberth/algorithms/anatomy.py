@@ -10,7 +10,7 @@ the tree lie at unequal depth, `scatter` takes care of every conflict by itself.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from heapq import heapify, heappop, heappush
 from math import ceil
 
@@ -37,8 +37,8 @@ class Dealt:
     labels : array of int
         The group of each row; -1 if it is left out.
     how : str
-        By "buckets", or the way that `scatter` found: "dealing", "colouring", "components" or
-        "patterns".
+        By "buckets", by the principle's own "search", or the way that `scatter` found:
+        "dealing", "colouring", "components" or "patterns".
     at_least : int, optional
         So many rows must be left out, whatever the groups; None if that is not known.
     """
@@ -138,9 +138,10 @@ def _satisfied(demands: Sequence[Demand], dealt: Dealt) -> bool:
 
 def _unable(lead: Demand, demands: Sequence[Demand]) -> InfeasibleError:
     others = ", ".join(str(d.principle) for d in demands if d is not lead)
+    also = f" that also satisfy {others}" if others else ""
     return InfeasibleError(
-        f"anatomy found no groups for {lead.principle} that also satisfy {others}",
-        hint='weaker parameters, a larger group_rows, or algorithm = "mondrian"',
+        f"anatomy found no groups for {lead.principle}{also}",
+        hint='weaker parameters, or algorithm = "mondrian"',
     )
 
 
@@ -180,14 +181,20 @@ def _in_turn(
     kept = np.setdiff1d(np.arange(rows), gone, assume_unique=True) if len(gone) else slice(None)
     crowd = _crowds(lead)
     codes = _codes(lead)[kept]
-    place = codes if crowd is None else crowd.place[codes]
     # Suppression is least for one demand; for several, each is served in turn.
     at_least = len(gone) if len(demands) == 1 or not len(gone) else None
+    labels = np.full(rows, -1, dtype=np.int64)
+    dealt = Dealt(labels, "buckets", at_least)
+    if crowd is None and not lead.rule.monotone:  # it knows better than any order of values
+        labels[kept] = lead.rule.finish(codes, rng)
+        if _satisfied(demands, dealt):
+            return replace(dealt, how="search")
     for hands in _numbers(demands, crowd, codes, group_rows):
-        labels = np.full(rows, -1, dtype=np.int64)
-        labels[kept] = deal(place, hands, rng)
-        dealt = Dealt(labels, "buckets", at_least)
-        if _satisfied(_doubtful(demands, lead, crowd, codes, hands), dealt):
+        labels[kept] = deal(codes if crowd is None else crowd.place[codes], hands, rng)
+        # If no crowd has more rows than there are groups, a group has one row of it at most. And
+        # that is no more than its share: no group has fewer rows than the rule asks for.
+        sure = crowd is not None and crowd.fullest(codes)[0] <= hands
+        if _satisfied([d for d in demands if not sure or d is not lead], dealt):
             return dealt
     raise _unable(lead, demands)
 
@@ -208,22 +215,6 @@ def _numbers(
     yield fewest
     if wish < top:
         yield top
-
-
-def _doubtful(
-    demands: Sequence[Demand], lead: Demand, crowd: Crowding | None, codes: Ints, hands: int
-) -> list[Demand]:
-    """Return the demands of which dealing alone is no proof.
-
-    If no crowd has more rows than there are groups, a group has one row of it at most. That is
-    a share small enough of a group that is large enough.
-    """
-    sure = (
-        crowd is not None
-        and crowd.fullest(codes)[0] <= hands
-        and (len(codes) // hands) * crowd.share >= 1
-    )
-    return [d for d in demands if d is not lead or not sure]
 
 
 # ---- the paper's greedy method

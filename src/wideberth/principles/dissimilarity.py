@@ -170,8 +170,10 @@ class Scattered(Searched):
         return {"l": np.where(self.crowd(groups) == 1, groups.sizes, 0).astype(np.float64)}
 
     def reason(self, groups: Groups, group: int) -> str:
-        """Say how many rows are near one of them."""
+        """Say how many rows are near one of them, or that there are too few."""
         crowd, size = self.crowd(groups)[group], groups.sizes[group]
+        if crowd == 1 and size < self.smallest:
+            return f"{rows(size)}, none of them similar"
         return f"{crowd:,} of {rows(size)} similar to one of them"
 
     def _partition(self, codes: Ints, rng: np.random.Generator) -> Ints | None:
