@@ -10,21 +10,23 @@ import polars as pl
 from wideberth import tables
 from wideberth.algorithms import Demand
 from wideberth.algorithms.anatomy import Dealt, anatomize
-from wideberth.anatomy import Anatomy, suffix_for
+from wideberth.anatomy import NAMES, Anatomy, suffix_for
 from wideberth.binding import demands_of
 from wideberth.clock import Clock
-from wideberth.encode import Column
-from wideberth.errors import ParameterError
-from wideberth.exact import Ints
+from wideberth.encode import Column, Domain
+from wideberth.errors import InfeasibleError, ParameterError
+from wideberth.groups import Groups
 from wideberth.metrics import AnatomyFigures
 from wideberth.policy import GROUP
-from wideberth.principles import AlphaKAnonymity
 from wideberth.publishing import group_ids, publish, require_new
 from wideberth.release import describe, fingerprint
 from wideberth.request import Request
-from wideberth.twofold import COUNT
+from wideberth.subject import compares
+from wideberth.twofold import COUNT, require_fit
 from wideberth.verifying import require_anatomy, require_principles
+from wideberth.words import is_text
 
+_MANY = 20  # rows, from which on it is no chance that all values of a column differ
 EXACT = (
     "quasi-identifiers are published exactly: anatomy hides what is true of somebody, not that "
     "somebody is in the table"
@@ -69,6 +71,13 @@ def by_anatomy(
             limit=how.suppression_limit,
         )
     partition = dealt.partition
+    groups, domain = _histograms(demands, dealt)
+    if alone := int((groups.distinct < 2).sum()):
+        raise InfeasibleError(
+            f"{alone:,} of {len(groups):,} groups would hold a single value, which two tables tell "
+            "as plainly as one",
+            hint='ask for more as well, such as "frequency-l:l=2"',
+        )
     with clock("publishing", rows):
         order = rng.permutation(len(dealt.rows))
         ids = group_ids(group, partition, order, rng)
@@ -91,6 +100,10 @@ def by_anatomy(
         "sensitive_table": sensitive,
         **request.guarded,
     }
+    lost = rows - len(dealt.rows)
+    if lost and any(compares(p) for p in request.principles):
+        # What t-closeness compares with, in an order that tells nothing.
+        question["reference"] = frame.select(value)[rng.permutation(rows)]
     with clock("verifying", rows):
         require_anatomy(published, counts, frame, shown, untouched=kept, group=group, value=value)
         verified = require_principles(published, question)
@@ -98,14 +111,15 @@ def by_anatomy(
         request,
         partition=partition,
         made={"anatomy": _account(dealt, rows)},
-        suppressed=rows - len(dealt.rows),
-        loss=_figures(demands, dealt, rows).to_dict(),
+        suppressed=lost,
+        loss=AnatomyFigures.of(groups, domain, lost).to_dict(),
         verified=verified,
-        warnings=[*cautions, EXACT],
+        warnings=[*cautions, *_cautions(request, groups, lost)],
         seed=seed,
         group=group,
         seconds=clock.seconds,
     )
+    manifest["output"] = {part: {"name": None, "sha256": None} for part in NAMES}
     return Anatomy(
         quasi,
         manifest,
@@ -145,18 +159,15 @@ def counted(ids: pl.Series, values: pl.Series) -> pl.DataFrame:
 def _names(request: Request) -> tuple[str, str]:
     """Return the columns of group ids and of sensitive values, or say what anatomy cannot do."""
     sensitive = request.roles["sensitive"]
+    if not sensitive:
+        raise ParameterError("anatomy needs a sensitive attribute", hint="name one")
     if len(sensitive) != 1:
         raise ParameterError(
             f"anatomy publishes one sensitive attribute, not {len(sensitive)}",
             hint='one sensitive column, others as quasi-identifiers; or algorithm = "mondrian"',
         )
     for principle in request.principles:
-        if principle.needs == "size" or isinstance(principle, AlphaKAnonymity):
-            raise ParameterError(
-                f"{principle.name} speaks of rows with equal quasi-identifiers, which anatomy "
-                "publishes exactly",
-                hint="leave it out; group_rows makes groups larger",
-            )
+        require_fit(principle)
     if request.group is False:
         raise ParameterError(
             "anatomy cannot do without group ids: they hold its two tables together",
@@ -182,8 +193,38 @@ def _account(dealt: Dealt, rows: int) -> dict[str, object]:
     }
 
 
-def _figures(demands: Sequence[Demand], dealt: Dealt, rows: int) -> AnatomyFigures:
+def _histograms(demands: Sequence[Demand], dealt: Dealt) -> tuple[Groups, Domain]:
+    """Return the sensitive values of each group, and what their codes mean."""
     column = next(d.column for d in demands if d.column is not None)
-    kept: Ints = dealt.rows
-    groups = dealt.partition.histograms(Column(column.codes[kept], column.domain))
-    return AnatomyFigures.of(groups, column.domain, rows - len(kept))
+    kept = Column(column.codes[dealt.rows], column.domain)
+    return dealt.partition.histograms(kept), column.domain
+
+
+def _cautions(request: Request, groups: Groups, lost: int) -> list[str]:
+    """Say what whoever publishes the two tables must know."""
+    cautions = [EXACT]
+    quasi = request.roles["quasi"]
+    if lost:
+        cautions.append(
+            f"{lost:,} row{'' if lost == 1 else 's'} left out, of the most frequent kinds: whoever "
+            "knows that somebody was in the table, and misses them, knows nearly what they have"
+        )
+    wanted, smallest = request.transform.group_rows, int(groups.sizes.min())
+    if wanted is not None and smallest < wanted:
+        cautions.append(
+            f"groups of {wanted:,} rows were asked for, but the smallest has {smallest:,}: similar "
+            "values are too frequent"
+        )
+    if unused := [name for name in quasi if name in request.hierarchies]:
+        cautions.append(f"hierarchies of quasi-identifiers are not looked at: {', '.join(unused)}")
+    if unique := [n for n in quasi if _identifies(request.frame[n])]:
+        cautions.append(
+            "every row has a value of its own, as identifiers have: " + ", ".join(unique)
+        )
+    return cautions
+
+
+def _identifies(series: pl.Series) -> bool:
+    """Tell whether a column of names or numbers tells all rows apart."""
+    named = is_text(series.dtype) or series.dtype.is_integer()
+    return named and len(series) >= _MANY and series.alias("").n_unique() == len(series)

@@ -16,6 +16,7 @@ from wideberth.checking import check
 from wideberth.errors import OutputError, VerificationError
 from wideberth.release import Release, fingerprint, manifest_path, manifest_text, sha256
 from wideberth.twofold import join
+from wideberth.workload import QueryError, query_error
 
 #: The files of a release that is written into a folder.
 NAMES = ("quasi", "sensitive")
@@ -86,6 +87,35 @@ def check_targets(goal: Targets, *, force: bool, sources: Sequence[str | Path] =
         return
     for path in goal.files:
         tables.check_target(path, force=force, table=path != goal.manifest, sources=sources)
+    for path in others(goal):
+        raise OutputError(
+            f"{path} is of another release, which beside this one would give away more than both",
+            hint="remove it, or choose another folder",
+        )
+
+
+def others(goal: Targets) -> list[Path]:
+    """Return tables of another format in the folder: those of an earlier release."""
+    found = [] if goal.folder is None else sorted(goal.folder.iterdir())
+    return [
+        path
+        for path in found
+        if path not in goal.files and tables.is_table(path) and path.name.split(".")[0] in NAMES
+    ]
+
+
+def published(folder: str | Path) -> tuple[Path, Path] | None:
+    """Return the two tables in the folder of a release; None if it has none."""
+    folder = Path(folder)
+    if not folder.is_dir():
+        return None
+    found = [
+        [path for path in sorted(folder.glob(f"{name}.*")) if tables.is_table(path)]
+        for name in NAMES
+    ]
+    if [len(paths) for paths in found] != [1, 1]:
+        return None
+    return found[0][0], found[1][0]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -108,6 +138,26 @@ class Anatomy(Release):
     def join(self) -> Any:
         """Pair every row with all values of its group, and say how likely each is."""
         return join(self.table, self.sensitive, group=self.question["group"])
+
+    def query_error(self, table: object, **queries: Any) -> QueryError:
+        """Measure how well the two tables answer random count queries on the original.
+
+        Parameters
+        ----------
+        table : dataframe or path
+            The original.
+        **queries
+            Which queries to ask: dimensions, volume, queries, seed; see `wideberth.query_error`.
+        """
+        return query_error(
+            table,
+            self.question["quasi"],
+            self.question["sensitive"][0],
+            quasi_table=self.table,
+            sensitive_table=self.sensitive,
+            group=self.question["group"],
+            **queries,
+        )
 
     def save(
         self, path: str | Path, sensitive: str | Path | None = None, *, force: bool = False

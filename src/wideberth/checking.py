@@ -12,15 +12,15 @@ import polars as pl
 
 from wideberth import tables
 from wideberth.encode import Domain
-from wideberth.errors import ParameterError, PolicyError
+from wideberth.errors import ParameterError, PolicyError, TableError
 from wideberth.exact import Bools, Floats, Ints
 from wideberth.groups import Groups
 from wideberth.policy import GROUP, Policy
 from wideberth.principles import Principle, parse
 from wideberth.results import CheckResult, GroupReport, PrincipleReport
 from wideberth.schema import TYPES, check_roles
-from wideberth.subject import Subject, require_column
-from wideberth.twofold import TwoTables, table_of
+from wideberth.subject import Subject, require_column, told_of
+from wideberth.twofold import SENSITIVE_TABLE, TwoTables, require_fit, table_of
 from wideberth.words import as_string
 
 
@@ -91,10 +91,16 @@ def check(
     options = policy.options if policy else tables.ReadOptions()
     read = isinstance(table, str | Path)
     frame, back = tables.adopt(tables.read(table, options) if read else table)  # type: ignore[arg-type]
+    asked = principles_of(principles)
+    wanted = asked or (list(policy.principles) if policy else [])
     if sensitive_table is not None:
         group = group or (policy and policy.group) or GROUP
         counted, _ = tables.adopt(table_of(sensitive_table, options))
+        for principle in wanted:
+            require_fit(principle)
         frame = TwoTables.of(frame, counted, group).paired()
+    elif policy is not None and policy.transform.get("algorithm") == "anatomy":
+        _require_sensitive(frame, policy)
     hierarchies, types = hierarchies or {}, types or {}
     for column in [*hierarchies, *types]:
         require_column(frame, column)
@@ -114,9 +120,19 @@ def check(
         population = tables.read(population, options)
     if isinstance(reference, str | Path):
         reference = tables.read(reference, options)
-    asked = principles_of(principles)
-    wanted = asked or (list(policy.principles) if policy else [])
     try:
+        if sensitive_table is not None:  # whose mistakes are told by its own rows
+            lines = Subject(
+                counted,
+                quasi=[],
+                sensitive=names_of(sensitive),
+                group=group,
+                hierarchies=hierarchies,
+                types=types,
+            )
+            with told_of(SENSITIVE_TABLE):
+                for principle in wanted:
+                    lines.column(lines.attribute(principle), principle)
         if not wanted:
             raise ParameterError(
                 "there is no principle to check", hint='for example "k-anonymity:k=5"'
@@ -288,6 +304,16 @@ def _as_published(quasi: Sequence[str], frame: pl.DataFrame) -> list[str]:
         bounds = [end for end in ends if end in frame.columns]
         found += bounds if column not in frame.columns and len(bounds) > 1 else [column]
     return found
+
+
+def _require_sensitive(frame: pl.DataFrame, policy: Policy) -> None:
+    """Say where the sensitive values of an anatomised release are."""
+    for column in policy.roles.get("sensitive", ()):
+        if column not in frame.columns and (policy.group or GROUP) in frame.columns:
+            raise TableError(
+                f"the table has no column '{column}': an anatomised release has it in a second one",
+                hint="--sensitive-table FILE, in Python sensitive_table=",
+            )
 
 
 def _check_policy(frame: pl.DataFrame, policy: Policy, group: str | None) -> None:

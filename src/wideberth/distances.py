@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from itertools import pairwise
 from math import floor, isfinite
 from typing import Any, TypeAlias
@@ -93,6 +94,47 @@ class Neighbours:
         return self.codes[self.start[code] : self.start[code + 1]]
 
 
+class Surroundings:
+    """What lies at most so many steps from a node, of some nodes of a tree.
+
+    Parameters
+    ----------
+    tree : Hierarchy
+        The tree.
+    nodes : array of int
+        Some of its nodes, ascending.
+    limit : int
+        How many steps.
+    """
+
+    def __init__(self, tree: Hierarchy, nodes: Ints, limit: int) -> None:
+        self.parent, self.limit = tree.parent.tolist(), limit
+        self.depths, self.depth = tree.depth.tolist(), tree.depth[nodes]
+        self.nodes = nodes.tolist()
+        # Nodes below another follow it.
+        self.begins = np.searchsorted(nodes, np.arange(len(tree))).tolist()
+        self.ends = np.searchsorted(nodes, tree.ends).tolist()
+
+    def of(self, place: int) -> Ints:
+        """Return the places of all that is near the node at a place, itself included.
+
+        On the way up, each ancestor adds what is near enough below it. What lies below the step
+        before has been added already, by a looser bound.
+        """
+        parts = []
+        node, height = self.nodes[place], 0
+        left = right = place
+        while node >= 0 and height <= self.limit:
+            low, high = self.begins[node], self.ends[node]
+            deepest = self.limit - height + self.depths[node]
+            for start, end in ((low, left), (right, high)):
+                if start < end:
+                    parts.append(np.flatnonzero(self.depth[start:end] <= deepest) + start)
+            left, right = low, high
+            node, height = self.parent[node], height + 1
+        return np.sort(np.concatenate(parts))
+
+
 class Branches:
     """Codes at most so far apart on a tree are similar.
 
@@ -142,8 +184,19 @@ class Branches:
         """Return the codes similar to one."""
         if code == self.missing:
             return np.array([code])
-        apart = self.tree.distances_twice(self.nodes[code], self.nodes)
-        return np.flatnonzero(apart <= self.limit)
+        return np.sort(self._order[self._around.of(int(self._place[code]))])
+
+    @cached_property
+    def _order(self) -> Ints:
+        return np.argsort(self.nodes, kind="stable")
+
+    @cached_property
+    def _place(self) -> Ints:
+        return np.argsort(self._order)
+
+    @cached_property
+    def _around(self) -> Surroundings:
+        return Surroundings(self.tree, self.nodes[self._order], self.limit)
 
 
 Similarity: TypeAlias = Windows | Neighbours | Branches

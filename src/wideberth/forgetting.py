@@ -38,15 +38,41 @@ def forgetful_series(series: pl.Series) -> pl.Series:
 def forgetful(table: Any) -> Any:
     """Rebuild the categories of a pandas or pyarrow table."""
     if isinstance(table, pa.Table):
-        for position, field in enumerate(table.schema):
-            if pa.types.is_dictionary(field.type):
-                plain = table.column(position).cast(field.type.value_type)
-                fresh = plain.dictionary_encode().cast(field.type)
-                table = table.set_column(position, field.name, fresh)
+        for position, name in enumerate(table.column_names):
+            table = table.set_column(position, name, _rebuilt(table.column(position)))
     elif nw.dependencies.is_pandas_dataframe(table):
+        for name, dtype in table.dtypes.items():
+            if hasattr(dtype, "pyarrow_dtype"):  # Arrow's own columns, held by pandas
+                held = _rebuilt(pa.chunked_array([pa.array(table[name])]))
+                table = table.assign(**{name: type(table[name].array)(held)})
         for name in table.columns[table.dtypes.astype(str) == "category"]:
             held = table[name].cat.remove_unused_categories()
             if not held.cat.ordered:
                 held = held.cat.reorder_categories(sorted(held.cat.categories, key=str))
             table = table.assign(**{name: held})
     return table
+
+
+def _rebuilt(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Rebuild what an Arrow column holds by reference, categories within lists included."""
+    kind = column.type
+    plain = _without_categories(kind)
+    if plain == kind:
+        return column
+    if not pa.types.is_dictionary(kind):  # there is no cast for what lies deeper
+        return pa.chunked_array([pa.array(column.to_pylist(), type=plain)])
+    return column.cast(plain).dictionary_encode().cast(kind)
+
+
+def _without_categories(kind: pa.DataType) -> pa.DataType:
+    """Return the type of the same values, with categories as the values they stand for."""
+    if pa.types.is_dictionary(kind):
+        return kind.value_type
+    if pa.types.is_list(kind):
+        return pa.list_(_without_categories(kind.value_type))
+    if pa.types.is_large_list(kind):
+        return pa.large_list(_without_categories(kind.value_type))
+    if pa.types.is_struct(kind):
+        fields = (kind.field(i) for i in range(kind.num_fields))
+        return pa.struct([(f.name, _without_categories(f.type)) for f in fields])
+    return kind

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from wideberth.errors import ParameterError, PolicyError
-from wideberth.hierarchy import names_icd10
+from wideberth.hierarchy import as_rule
 from wideberth.principles import Principle, make
 from wideberth.schema import ROLES, TYPES
 from wideberth.tables import ReadOptions
@@ -154,7 +154,9 @@ def _columns(roles: Mapping[str, Any], role: str, where: str) -> list[str]:
 def _located(rule: Any, folder: Path) -> Any:
     """Let the path in a hierarchy's rule, if there is one, start at the policy's folder."""
     if isinstance(rule, str):
-        return {"icd": 10} if names_icd10(rule, folder) else str(folder / rule)
+        rule = as_rule(rule, folder)
+        if "file" in rule:
+            return str(folder / rule["file"])
     if not isinstance(rule, Mapping):
         return rule  # `parse_spec` refuses it
     return {

@@ -17,7 +17,7 @@ from wideberth.principles import Principle
 from wideberth.schema import ROLES, TYPES, check_roles, infer_type
 from wideberth.subject import require_column
 from wideberth.transform import STRANGE_TO, Transform
-from wideberth.words import by_word, is_text
+from wideberth.words import is_text, with_numbers
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -104,7 +104,8 @@ class Request:
         if source is not None and tables.is_csv(source):
             roles_kept = ("sensitive", "insensitive", "quasi")[: 3 if settings.exact else 2]
             untouched = [name for role in roles_kept for name in chosen[role]]
-            native = frame = _with_numbers(frame, untouched, kinds)
+            whole = [name for name in untouched if kinds.get(name, "integer") == "integer"]
+            native = frame = with_numbers(frame, whole)
         for key in ("weights", "levels"):
             for column in getattr(settings, key):
                 if column not in chosen["quasi"]:
@@ -179,24 +180,6 @@ def _fitting(said: Mapping[str, Any], algorithm: str | None) -> dict[str, Any]:
     usual = said.get("algorithm", Transform.algorithm)
     strange = () if algorithm in (None, usual) else STRANGE_TO.get(algorithm, ())
     return {key: value for key, value in said.items() if key not in strange}
-
-
-def _with_numbers(
-    frame: pl.DataFrame, untouched: Sequence[str], types: Mapping[str, str]
-) -> pl.DataFrame:
-    """Make whole numbers of text that is published as it is, if that changes no letter of it.
-
-    So a typed file gets numbers, and a file of text the same text as before.
-    """
-    columns = []
-    for series in frame:
-        if series.name in untouched and types.get(series.name, "integer") == "integer":
-            texts = series.alias("").drop_nulls().unique().cast(pl.String)
-            numbers = texts.cast(pl.Int64, strict=False)
-            if len(texts) and numbers.cast(pl.String).equals(texts):
-                series = by_word(series, lambda t: t.cast(pl.Int64, strict=False))
-        columns.append(series)
-    return pl.DataFrame(columns)
 
 
 def _group(given: str | bool | None, named: str | None) -> str | bool | None:

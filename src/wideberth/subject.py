@@ -171,7 +171,7 @@ class Subject:
                 raise
         # Its row number may count on from the table into the reference, so each is asked alone.
         self._encoded(series.head(rows), kind, principle)
-        with _told_of("the reference"):
+        with told_of("the reference"):
             self._encoded(series.slice(rows), kind, principle)
         raise _different(name, "the reference")
 
@@ -287,7 +287,7 @@ def _stacked(above: pl.Series, below: pl.Series, where: str) -> pl.Series:
         if any(s.dtype.is_nested() or s.dtype in (pl.Duration, pl.Binary) for s in (above, below)):
             raise _different(above.name, where)
         above = _written(above)
-        with _told_of(where):
+        with told_of(where):
             below = _written(below)
     return pl.concat([above.alias(""), below.alias("")])
 
@@ -303,7 +303,7 @@ def _written(series: pl.Series) -> pl.Series:
 
 
 @contextmanager
-def _told_of(where: str) -> Iterator[None]:
+def told_of(where: str) -> Iterator[None]:
     """Say of an error in which table it is."""
     try:
         yield

@@ -210,7 +210,7 @@ class Transform:
         return tuple(f.name for f in fields(cls))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values, for JSON."""
+        """Return plain values, for JSON: those that the algorithm looks at."""
 
         def plain(value: object) -> Any:
             if isinstance(value, Mapping):
@@ -221,7 +221,8 @@ class Transform:
                 return getattr(value, "__name__", "a function")
             return value if isinstance(value, int | float | str | None) else str(value)
 
-        return {key: plain(getattr(self, key)) for key in self.keys()}
+        strange = STRANGE_TO[self.algorithm]
+        return {key: plain(getattr(self, key)) for key in self.keys() if key not in strange}
 
 
 def _whole(value: object, least: int) -> bool:

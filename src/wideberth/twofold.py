@@ -15,10 +15,11 @@ import polars as pl
 
 from wideberth import tables
 from wideberth.encode import Codes, Column, encode
-from wideberth.errors import TableError
+from wideberth.errors import ParameterError, TableError
 from wideberth.exact import Ints
-from wideberth.schema import convert
+from wideberth.principles import AlphaKAnonymity, Principle
 from wideberth.subject import require_column
+from wideberth.words import as_string, with_numbers
 
 QUASI_TABLE = "the table of quasi-identifiers"
 SENSITIVE_TABLE = "the table of sensitive values"
@@ -83,10 +84,13 @@ class TwoTables:
         counts = _counts(sensitive[COUNT])
         sizes = np.bincount(member, minlength=ids.domain.size)
         told = np.bincount(owner, minlength=ids.domain.size, weights=counts)
-        if wrong := int((sizes != told).sum()):
-            many = "1 group does" if wrong == 1 else f"{wrong:,} groups do"
+        wrong = np.flatnonzero(sizes != told)
+        if len(wrong):
+            many = "1 group does" if len(wrong) == 1 else f"{len(wrong):,} groups do"
+            first = f"group {ids.domain.texts[int(wrong[0])]}"
             raise TableError(
-                f"{many} not have as many rows in {QUASI_TABLE} as in {SENSITIVE_TABLE}",
+                f"{many} not have as many rows in {QUASI_TABLE} as in {SENSITIVE_TABLE} "
+                f"({'' if len(wrong) == 1 else 'the first is '}{first})",
                 hint=_BELONG,
             )
         return cls(quasi, sensitive, group, values[0], member, owner, counts)
@@ -119,6 +123,25 @@ class TwoTables:
         likely = (self.counts / sizes[self.owner])[line]
         return self.quasi[np.repeat(np.arange(self.quasi.height), length)].with_columns(
             self.sensitive[self.value].gather(line), pl.Series(PROBABILITY, likely)
+        )
+
+
+def require_fit(principle: Principle) -> None:
+    """Refuse a principle that two tables cannot answer for.
+
+    Rows are told apart by exact quasi-identifiers, so none speaks of groups of equal rows. And
+    which values of several attributes go together is not the same for every pairing.
+    """
+    if principle.needs in ("size", "population") or isinstance(principle, AlphaKAnonymity):
+        raise ParameterError(
+            f"{principle.name} speaks of rows with equal quasi-identifiers, which anatomy "
+            "publishes exactly",
+            hint="leave it out; group_rows makes groups larger",
+        )
+    if principle.needs == "several" or isinstance(principle.on, tuple | list):
+        raise ParameterError(
+            f"{principle.name} is about several attributes, and anatomy publishes one",
+            hint='algorithm = "mondrian", which publishes all of them',
         )
 
 
@@ -157,7 +180,9 @@ def join(
     """
     frame, back = tables.adopt(table_of(quasi, options))
     other, _ = tables.adopt(table_of(sensitive, options))
-    return back(TwoTables.of(frame, other, group).joined())
+    joined = TwoTables.of(frame, other, group).joined()
+    # What comes from a file of text is text, or whole numbers.
+    return back(pl.DataFrame([as_string(s) for s in with_numbers(joined, joined.columns)]))
 
 
 def table_of(given: object, options: tables.ReadOptions | None) -> object:
@@ -169,8 +194,8 @@ def table_of(given: object, options: tables.ReadOptions | None) -> object:
 
 def _ids(one: pl.Series, other: pl.Series) -> Column:
     """Number the groups of both tables alike."""
-    whole = one.dtype.is_integer() and other.dtype.is_integer()  # else 1 may be "1" in the other
-    one, other = (series.cast(pl.Int64 if whole else pl.String) for series in (one, other))
+    if one.dtype != pl.Int64 or other.dtype != pl.Int64:  # 1 may be "1" in the other
+        one, other = _written(one, QUASI_TABLE), _written(other, SENSITIVE_TABLE)
     for series, where in ((one, QUASI_TABLE), (other, SENSITIVE_TABLE)):
         if series.has_nulls():
             row = int(series.is_null().arg_true()[0]) + 1
@@ -178,8 +203,20 @@ def _ids(one: pl.Series, other: pl.Series) -> Column:
     return encode(pl.concat([one, other]))
 
 
+def _written(series: pl.Series, where: str) -> pl.Series:
+    """Return group ids as text; 1.0 is written 1."""
+    if series.dtype.is_nested() or series.dtype == pl.Binary:
+        raise TableError(f"{where}: column '{series.name}' holds no group ids", hint="numbers")
+    if series.dtype.is_float() and (series == series.floor()).all():
+        series = series.cast(pl.Int64, strict=False)
+    return series.cast(pl.String)
+
+
 def _counts(series: pl.Series) -> Ints:
-    many = convert(series, "integer").cast(pl.Int64, strict=False).fill_null(0).to_numpy()
+    whole = as_string(series).cast(pl.Int64, strict=False)
+    if series.dtype.is_float():  # 1.5 is cut to 1, and no number of rows
+        whole = whole.set(series != whole, None)
+    many = whole.fill_null(0).to_numpy()
     if bool((many < 1).any()):
         row = int((many < 1).argmax()) + 1
         raise TableError(

@@ -31,6 +31,7 @@ from wideberth.exact import Bools, Floats, Ints, fraction
 from wideberth.groups import Groups, Partition
 from wideberth.schema import convert, infer_type
 from wideberth.subject import require_column
+from wideberth.twofold import QUASI_TABLE, SENSITIVE_TABLE, TwoTables, table_of
 
 #: Rows looked at in one go: what is derived from them stays in the cache.
 _BLOCK = 1 << 15
@@ -38,8 +39,6 @@ _BLOCK = 1 << 15
 _QUANTILES = (0.25, 0.5, 0.75, 0.9, 0.95)
 
 _ORIGINAL = "the original"
-_QUASI_TABLE = "the quasi-identifier table"
-_SENSITIVE_TABLE = "the sensitive table"
 
 _Narrow = npt.NDArray[Any]
 
@@ -304,7 +303,6 @@ def query_error(
     quasi_table: object,
     sensitive_table: object,
     group: str = "group",
-    count: str = "count",
     dimensions: int = 3,
     volume: float | Fraction = 0.1,
     queries: int = 1000,
@@ -314,18 +312,18 @@ def query_error(
 
     Parameters
     ----------
-    table : dataframe
+    table : dataframe or path
         The original.
     quasi : str or sequence of str
         Its quasi-identifiers.
     sensitive : str
         Its sensitive attribute.
-    quasi_table : dataframe
+    quasi_table : dataframe or path
         The published quasi-identifiers, as in the original, and the group of each row.
-    sensitive_table : dataframe
+    sensitive_table : dataframe or path
         The published sensitive values: group, value, and how many rows of the group have it.
-    group, count : str
-        How these columns are called.
+    group : str
+        The column of group ids.
     dimensions, volume, queries, seed
         Which queries to ask; see `Workload.draw`. An attribute's domain are the values that occur
         in the original.
@@ -350,20 +348,19 @@ def query_error(
     names = [quasi] if isinstance(quasi, str) else list(quasi)
     if len({*names, sensitive}) <= len(names):
         raise ParameterError("a column is named twice", hint="name each once")
-    original, exact, counted = (tables.adopt(t)[0] for t in (table, quasi_table, sensitive_table))
+    given = (table, quasi_table, sensitive_table)
+    original, exact, counted = (tables.adopt(table_of(t, None))[0] for t in given)
+    two = TwoTables.of(exact, counted, group)
     for frame, wanted, where in [
         (original, [*names, sensitive], _ORIGINAL),
-        (exact, [*names, group], _QUASI_TABLE),
-        (counted, [group, sensitive, count], _SENSITIVE_TABLE),
+        (exact, names, QUASI_TABLE),
+        (counted, [sensitive], SENSITIVE_TABLE),
     ]:
         for name in wanted:
             require_column(frame, name, where)
-    both = [_encoded(original[name], exact[name], _ORIGINAL, _QUASI_TABLE) for name in names]
-    values, published = _encoded(
-        original[sensitive], counted[sensitive], _ORIGINAL, _SENSITIVE_TABLE
-    )
-    members, owner = _encoded(exact[group], counted[group], _QUASI_TABLE, _SENSITIVE_TABLE)
-    groups = _histograms(owner, published, counted[count], members, values.domain.size)
+    both = [_encoded(original[name], exact[name], QUASI_TABLE) for name in names]
+    values, published = _encoded(original[sensitive], counted[sensitive], SENSITIVE_TABLE)
+    groups = _histograms(two, published, values.domain.size)
     workload = Workload.draw(
         [*(column.domain.size for column, _ in both), values.domain.size],
         dimensions=dimensions,
@@ -373,13 +370,11 @@ def query_error(
     )
     return QueryError.of(
         answers(workload, [column.codes for column, _ in both], values.codes),
-        anatomy_answers(workload, [codes for _, codes in both], members.codes, groups),
+        anatomy_answers(workload, [codes for _, codes in both], two.member, groups),
     )
 
 
-def _encoded(
-    known: pl.Series, published: pl.Series, whose: str, where: str
-) -> tuple[Column, Codes]:
+def _encoded(known: pl.Series, published: pl.Series, where: str) -> tuple[Column, Codes]:
     """Encode a column, and a published one by the same codes: it may lack values, but add none."""
     name, rows = known.name, len(known)
     kind = infer_type(known)
@@ -391,7 +386,7 @@ def _encoded(
         raise TableError(f"{where}: {error.what}", hint=error.hint) from None
     except pl.exceptions.PolarsError:  # its message may quote values
         raise TableError(
-            f"column '{name}' has different types in {whose} and {where}",
+            f"column '{name}' has different types in {_ORIGINAL} and {where}",
             hint="give it the same type in both",
         ) from None
     column = encode(both.to_series().alias(name))
@@ -401,29 +396,17 @@ def _encoded(
     if bool(strange.any()):
         raise TableError(
             f"{where}: column '{name}', row {int(strange.argmax()) + 1}: "
-            f"a value that {whose} does not have",
+            f"a value that {_ORIGINAL} does not have",
             hint="all tables must belong to one release",
         )
     return Column(codes, replace(column.domain, histogram=counts)), theirs
 
 
-def _histograms(owner: Codes, codes: Codes, count: pl.Series, groups: Column, width: int) -> Groups:
+def _histograms(two: TwoTables, codes: Codes, width: int) -> Groups:
     """Gather the lines of a sensitive table by group, whatever their order."""
-    many = convert(count, "integer").cast(pl.Int64, strict=False).fill_null(-1).to_numpy()
-    if bool((many < 0).any()):
-        raise TableError(
-            f"{_SENSITIVE_TABLE}: column '{count.name}', row {int((many < 0).argmax()) + 1}: "
-            "not a number of rows"
-        )
-    sizes = groups.domain.histogram
-    if not np.array_equal(np.bincount(owner, weights=many, minlength=len(sizes)), sizes):
-        raise TableError(
-            f"{_SENSITIVE_TABLE} and {_QUASI_TABLE} have groups of different sizes",
-            hint="all tables must belong to one release",
-        )
-    domain = Domain(name=count.name, histogram=np.zeros(width, dtype=np.int64))
-    partition = Partition(np.repeat(owner, many), len(sizes))
-    return partition.histograms(Column(np.repeat(codes, many), domain))
+    domain = Domain(name=two.value, histogram=np.zeros(width, dtype=np.int64))
+    partition = Partition(np.repeat(two.owner, two.counts), int(two.member.max()) + 1)
+    return partition.histograms(Column(np.repeat(codes, two.counts), domain))
 
 
 def _interval(size: int, volume: Fraction, dimensions: int) -> int:

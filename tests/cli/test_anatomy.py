@@ -106,7 +106,7 @@ def test_into_a_folder(run, people):
     assert lines[2] == "✓  l-e:l=3,e=1  disease  l=3       none"
     assert lines[5].startswith("no row is left out; quasi-identifiers are exact")
     assert lines[6].startswith("reconstruction error 0.667 a row, 0.444 at the true value")
-    assert lines[7].endswith("of one kind: 33% (level 1), 33% (level 2)")
+    assert lines[7].endswith("of one kind: 33% at level 1, 33% at level 2 (1 is below the root)")
     assert lines[8] == "wrote out/quasi.csv, out/sensitive.csv and out/manifest.json"
     assert lines[9].startswith("note: quasi-identifiers are published exactly")
 
@@ -195,7 +195,7 @@ def test_suppression(run, people):
     run(*ANATOMIZE, "-o", "out").refuses(
         3,
         "column 'disease': 10 of 26 rows have similar values, more than 1/3",
-        "2 rows would have to be suppressed (7.69 %)",
+        "2 rows would have to be suppressed (7.692 %)",
         "l=2 with e=1, or e=0.5 with l=3, or suppression_limit=0.077",
     )
     run(*ANATOMIZE, "-o", "out", "--suppression-limit", "0.07").refuses(3, "the limit is 7 %")
@@ -698,3 +698,54 @@ def test_no_value_of_a_refusal_is_told(run, people, secret, write):
     line = (*ANATOMY, "--principle", "frequency-l:l=2", "-o", "out")
     run(*line).refuses(3, "24 of 27 rows share one value", "suppression_limit")
     assert names() == INPUT
+
+
+# A release is a folder.
+
+
+def test_another_release_in_the_folder_is_in_the_way(run, people):
+    """Two groupings of one table together give away what each of them hides."""
+    assert run(*ANATOMIZE, "-o", "out").code == 0
+    people.write_parquet("people.parquet")
+    line = [*ANATOMIZE, "-o", "out", "--force"]
+    line[1] = "people.parquet"
+    run(*line).refuses(1, "out/quasi.csv is of another release", "choose another folder")
+    assert names("out") == OUTPUT
+
+
+def test_check_and_join_take_the_folder(run):
+    assert run(*ANATOMIZE, "-o", "out").code == 0
+    assert run("check", "out", "-p", "policy.toml").code == 0
+    assert run("join", "out", "-o", "joined.csv").code == 0
+    assert pl.read_csv("joined.csv").height == 24 * 3
+    run("join", "people.csv", "-o", "other.csv").refuses(2, "the folder that holds them")
+
+
+def test_check_asks_for_the_second_table(run):
+    assert run(*ANATOMIZE, "-o", "out").code == 0
+    run("check", "out/quasi.csv", "-p", "policy.toml").refuses(1, "second one", "--sensitive-table")
+
+
+def test_rows_of_the_second_table_are_counted_as_they_are(run, write):
+    write("q.csv", "age,zip,group\n1,01,1\n2,02,1\n3,03,1\n4,04,1\n")
+    write("s.csv", "group,disease,count\n1,flu,3\n1,grippe,1\n")
+    line = ("check", "q.csv", "--sensitive-table", "s.csv", "-p", "policy.toml")
+    run(*line).refuses(1, "the table of sensitive values: column 'disease'", "row 2")
+
+
+def test_a_list_of_parents_is_named(run, write):
+    pairs = {(line.split(";")[i], line.split(";")[i + 1]) for line in TREE.split() for i in (0, 1)}
+    write("parents.csv", "".join(f"{child};{parent}\n" for child, parent in sorted(pairs)))
+    line = [*ANATOMY, "--principle", "l-e:l=3,e=1", "-o", "out", "--hierarchy"]
+    run(*line, "disease=parents.csv").refuses(1, "several roots", "parents:FILE")
+    assert run(*line, "disease=parents:parents.csv").code == 0
+    assert run("hierarchy", "tree", "parents:parents.csv").code == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [(str.upper, "capital letters"), (lambda d: f" {d} ", "spaces"), (lambda d: f"{d}.", "dots")],
+)
+def test_what_values_lack_to_be_in_the_tree(run, people, change, said):
+    people.with_columns(pl.col("disease").map_elements(change, pl.String)).write_csv("people.csv")
+    run(*ANATOMIZE, "-o", "out").refuses(1, "6 values are missing", f"differ in {said}")

@@ -420,7 +420,7 @@ def test_icd10_in_a_policy(tmp_path, monkeypatch):
     rules = tmp_path / "rules"
     rules.mkdir()
     (tmp_path / "icd-10").write_text("a;*\n")  # where the user stands, not the policy
-    assert Policy.of(content, folder=rules).hierarchies == {"d": {"icd": 10}}
+    assert Policy.of(content, folder=rules).hierarchies == {"d": {"icd": 10, "dots": True}}
     (rules / "icd-10").write_text("a;*\n")
     assert Policy.of(content, folder=rules).hierarchies == {"d": str(rules / "icd-10")}
 

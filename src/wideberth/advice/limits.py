@@ -27,6 +27,8 @@ from wideberth.principles import (
     lookup,
     make,
 )
+from wideberth.principles.conflicts import Conflicts
+from wideberth.principles.dissimilarity import Scattered
 
 _ULPS = 4  # a figure is rounded so often at most
 _TINY = 1e-12
@@ -115,8 +117,13 @@ class Whole:
             return self.feasible(make(name, {**others, key: value}))
 
         if specification.kind == "whole":
-            low = specification.low or 0
-            return Limit(_last(low, max(self.rows, low), Fraction(1), possible))
+            low, high = specification.low or 0, self.rows
+            rule = self.bind(weakest)
+            if isinstance(rule, Scattered):  # rows that are all similar are in as many groups
+                high //= Conflicts(rule.near, self.codes.astype(np.int64)).fullest
+                if possible(Fraction(high)):
+                    return Limit(Fraction(high))
+            return Limit(_last(low, max(high, low), Fraction(1), possible))
         if isinstance(weakest, LEDiversity) and self.domain.tree is not None:
             # Distances on a tree are halves.
             return Limit(_last(0, 2 * self.domain.tree.height, Fraction(1, 2), possible))

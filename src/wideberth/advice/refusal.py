@@ -14,7 +14,7 @@ from wideberth.advice.limits import Limit, Whole, rounded
 from wideberth.encode import Column
 from wideberth.errors import InfeasibleError, ParameterError
 from wideberth.exact import fraction
-from wideberth.principles import EpsilonMAnonymity, Principle, make, plain
+from wideberth.principles import EpsilonMAnonymity, LEDiversity, Principle, make, plain
 from wideberth.principles.conflicts import Conflicts
 from wideberth.principles.dissimilarity import Scattered
 
@@ -57,9 +57,7 @@ def refusal(principle: Principle, column: Column | None, rows: int) -> Infeasibl
     """
     table = Whole(column, rows)
     hint = ", or ".join(a.words for a in alternatives(principle, table))
-    return InfeasibleError(
-        _witness(principle, table), hint=hint or "suppression, or a weaker principle"
-    )
+    return InfeasibleError(_witness(principle, table), hint=hint or "a weaker principle")
 
 
 def alternatives(principle: Principle, table: Whole) -> list[Alternative]:
@@ -121,7 +119,8 @@ def _concrete(principle: Principle, key: str, limit: Limit) -> Fraction | None:
         )
     least = specification.low
     # e = 0 still keeps equal values apart.
-    if higher and least is not None and value <= least and (principle.name, key) != ("l-e", "e"):
+    apart = isinstance(principle, LEDiversity) and key == "e"
+    if higher and least is not None and value <= least and not apart:
         return None
     if not higher and specification.high is not None and value >= specification.high:
         return None
@@ -145,7 +144,8 @@ def _weakened(
         changed = make(principle.name, settings)
     except ParameterError:  # parameters that go together only
         return []
-    if not table.feasible(changed):
+    nothing = isinstance(changed, LEDiversity) and changed.l == 1  # any row is a group then
+    if nothing or not table.feasible(changed):
         return []
     words = ", ".join(f"{key}={_shown(key, settings[key], principle)}" for key in keys)
     return [Alternative(words, changed)]

@@ -159,8 +159,11 @@ def _scattered(
             hint='method = "optimal", or "components": coarser, but safe',
         )
     ways = ("components",) if method == "components" else WAYS
-    found = scatter(codes, rule.near, max(rule.least, group_rows or 1), rng, ways)
-    if found.left_out and (group_rows or 1) > rule.least:
+    for rows in range(group_rows or 0, rule.least, -1):
+        found = scatter(codes, rule.near, rows, rng, ways, complete=True)
+        if not found.left_out:
+            break
+    else:
         found = scatter(codes, rule.near, rule.least, rng, ways)
     return Dealt(found.labels, found.how, found.at_least)
 
@@ -185,10 +188,6 @@ def _in_turn(
     at_least = len(gone) if len(demands) == 1 or not len(gone) else None
     labels = np.full(rows, -1, dtype=np.int64)
     dealt = Dealt(labels, "buckets", at_least)
-    if crowd is None and not lead.rule.monotone:  # it knows better than any order of values
-        labels[kept] = lead.rule.finish(codes, rng)
-        if _satisfied(demands, dealt):
-            return replace(dealt, how="search")
     for hands in _numbers(demands, crowd, codes, group_rows):
         labels[kept] = deal(codes if crowd is None else crowd.place[codes], hands, rng)
         # If no crowd has more rows than there are groups, a group has one row of it at most. And
@@ -196,6 +195,10 @@ def _in_turn(
         sure = crowd is not None and crowd.fullest(codes)[0] <= hands
         if _satisfied([d for d in demands if not sure or d is not lead], dealt):
             return dealt
+    if crowd is None and not lead.rule.monotone:  # it may know better than any order of values
+        labels[kept] = lead.rule.finish(codes, rng)
+        if _satisfied(demands, dealt):
+            return replace(dealt, how="search")
     raise _unable(lead, demands)
 
 

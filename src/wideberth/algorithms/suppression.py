@@ -109,7 +109,7 @@ def refused(
 
 
 def _percent(share: Fraction) -> str:
-    return f"{float(share * 100):.3g}"
+    return f"{float(share * 100):.4g}"
 
 
 def _feasible(demand: Demand, kept: Ints) -> bool:

@@ -132,7 +132,7 @@ def anonymize(
     click.echo("nothing was written (--dry-run)" if dry_run else f"wrote {written}")
     for caution in manifest["warnings"]:
         if not caution.startswith(_SAID):
-            click.echo(f"note: {caution}")
+            console().print(f"note: {caution}")
     click.echo(NOT_PROMISED)
     return 0
 
@@ -193,6 +193,10 @@ def _anatomized(manifest: dict[str, Any], left_out: str) -> list[str]:
     if loss["average_diversity"] is not None:
         lines[-1] += f"; average diversity of a group {loss['average_diversity']:.3g}"
     if loss["similarity_risk"]:
-        risks = [f"{risk['worst']:.0%} (level {risk['level']})" for risk in loss["similarity_risk"]]
-        lines.append(f"of a group at most so much is of one kind: {', '.join(risks)}")
+        risks = [
+            f"{risk['worst']:.0%} at level {risk['level']}" for risk in loss["similarity_risk"]
+        ]
+        lines.append(
+            f"most that any group holds of one kind: {', '.join(risks)} (1 is below the root)"
+        )
     return lines

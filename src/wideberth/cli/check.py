@@ -93,8 +93,8 @@ def check(
 ) -> int:
     """Tell which privacy principles TABLE satisfies, where it fails and by how much.
 
-    TABLE is a CSV, Parquet or Arrow file, original or already generalised. With a policy, --qi,
-    --sensitive and --principle replace what it says.
+    TABLE is a CSV, Parquet or Arrow file, original or already generalised, or the folder of an
+    anatomised release. With a policy, --qi, --sensitive and --principle replace what it says.
 
     \b
     wideberth check people.csv -p policy.toml
@@ -114,6 +114,7 @@ def check(
     kinds = assignments(types, "--type")
     with console(stderr=True).status("reading and checking …"):
         from wideberth import tables
+        from wideberth.anatomy import published
         from wideberth.checking import check as run
         from wideberth.policy import Policy
         from wideberth.principles import parse
@@ -125,6 +126,8 @@ def check(
             plan = replace(plan, options=options)  # for the policy's own population
         for note in overridden(plan, qi, sensitive, wanted, group, population, reference):
             click.echo(f"note: {note}", err=True)
+        if (pair := published(table)) is not None and sensitive_table is None:
+            table, sensitive_table = map(str, pair)
         frame = tables.read(table, options)
         people = None if population is None else tables.read(population, options)
         original = None if reference is None else tables.read(reference, options)

@@ -16,7 +16,7 @@ from wideberth.cli.options import (
 
 @click.command(context_settings=SETTINGS)
 @click.argument("quasi", metavar="QUASI")
-@click.argument("sensitive", metavar="SENSITIVE")
+@click.argument("sensitive", metavar="SENSITIVE", required=False)
 @click.option("-o", "--output", required=True, metavar="OUT", help="Where to write the join.")
 @click.option(
     "--group", default="group", show_default=True, metavar="COLUMN", help="Column of group ids."
@@ -26,7 +26,7 @@ from wideberth.cli.options import (
 @format_option()
 def join(
     quasi: str,
-    sensitive: str,
+    sensitive: str | None,
     output: str,
     group: str,
     force: bool,
@@ -42,12 +42,19 @@ def join(
 
     \b
     wideberth join release/quasi.csv release/sensitive.csv -o joined.csv
+    wideberth join release -o joined.csv            the two tables of a folder
     """
     with console(stderr=True).status("reading and joining …"):
         from wideberth import tables
+        from wideberth.anatomy import published
         from wideberth.twofold import PROBABILITY
         from wideberth.twofold import join as run
 
+        if sensitive is None:
+            pair = published(quasi)
+            if pair is None:
+                raise click.UsageError("name the two tables, or the folder that holds them")
+            quasi, sensitive = map(str, pair)
         tables.check_target(output, force=force, table=True, sources=(quasi, sensitive))
         joined = run(
             quasi, sensitive, group=group, options=read_options(delimiter, encoding, missing)

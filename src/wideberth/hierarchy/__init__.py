@@ -7,7 +7,7 @@ themselves, `icd` takes it from a package, `spec` understands what a policy says
 
 from wideberth.hierarchy.derive import dates, flat, intervals, masks
 from wideberth.hierarchy.files import from_parents, from_rows, read_hierarchy, read_parents
-from wideberth.hierarchy.icd import icd10, names_icd10
+from wideberth.hierarchy.icd import icd10
 from wideberth.hierarchy.semantic import (
     Cluster,
     buckets,
@@ -19,7 +19,7 @@ from wideberth.hierarchy.semantic import (
     require_one_root,
     similar_pairs,
 )
-from wideberth.hierarchy.spec import parse_spec
+from wideberth.hierarchy.spec import as_rule, parse_spec
 from wideberth.hierarchy.tree import Hierarchy, IntArray
 from wideberth.hierarchy.view import Summary, outline, summary
 
@@ -28,6 +28,7 @@ __all__ = [
     "Hierarchy",
     "IntArray",
     "Summary",
+    "as_rule",
     "buckets",
     "clusters",
     "components",
@@ -41,7 +42,6 @@ __all__ = [
     "icd10",
     "intervals",
     "masks",
-    "names_icd10",
     "outline",
     "parse_spec",
     "read_hierarchy",

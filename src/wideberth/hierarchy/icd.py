@@ -9,8 +9,8 @@ from pathlib import Path
 from wideberth.errors import HierarchyError
 from wideberth.hierarchy.tree import TOP, Hierarchy
 
-#: What a policy or a command line calls the tree.
-ICD10 = "icd-10"
+#: What a policy or a command line calls the tree, and whether its codes have dots then.
+_NAMES = {"icd-10": True, "icd-10-undotted": False}
 
 
 def icd10(dots: bool = True) -> Hierarchy:
@@ -44,21 +44,24 @@ def icd10(dots: bool = True) -> Hierarchy:
     return _tree(bool(dots))
 
 
-def names_icd10(path: str, folder: Path) -> bool:
-    """Tell whether what looks like a path means ICD-10: a file of that name goes first.
+def named_icd10(path: str, folder: Path) -> dict[str, object] | None:
+    """Give the rule that a name stands for which looks like a path, but means ICD-10.
 
     Parameters
     ----------
     path : str
-        What stands where a path is expected.
+        What stands where a path is expected. A file of that name goes first.
     folder : Path
         Where relative paths start.
 
     Returns
     -------
-    bool
+    dict or None
+        As a policy would write it; None if it is a path.
     """
-    return path == ICD10 and not (folder / path).exists()
+    if path not in _NAMES or (folder / path).exists():
+        return None
+    return {"icd": 10, "dots": _NAMES[path]}
 
 
 @cache

@@ -48,7 +48,8 @@ def require_one_root(h: Hierarchy, who: str) -> None:
     if h.completed:
         raise HierarchyError(
             f"{who} has several roots, so values below different ones have no distance",
-            hint="put one node above them: end every row with the same label, such as *",
+            hint="put one node above them: end every row with the same label, such as *; or, if "
+            "each row is a child and its parent, say parents:FILE",
         )
 
 

@@ -9,9 +9,10 @@ from typing import Any, TypeAlias
 from wideberth.errors import HierarchyError
 from wideberth.hierarchy.derive import dates, flat, intervals, masks
 from wideberth.hierarchy.files import read_hierarchy, read_parents
-from wideberth.hierarchy.icd import icd10, names_icd10
+from wideberth.hierarchy.icd import icd10, named_icd10
 from wideberth.hierarchy.tree import Hierarchy
 
+_PARENTS = "parents:"
 Check: TypeAlias = Callable[[object], bool]
 
 
@@ -54,7 +55,7 @@ def parse_spec(
       try: mask takes char
     """
     if isinstance(spec, str):
-        spec = {"icd": 10} if names_icd10(spec, base_dir) else {"file": spec}
+        spec = as_rule(spec, base_dir)
     if not isinstance(spec, Mapping):
         raise HierarchyError("a hierarchy is neither a path nor a table of keys", hint=_KINDS_HINT)
     kind = _kind(spec)
@@ -75,6 +76,31 @@ def parse_spec(
             return icd10(**options)
         case _:
             return flat(values)
+
+
+def as_rule(text: str, folder: Path) -> Mapping[str, Any]:
+    """Say in a policy's own words what a text in place of a rule means.
+
+    Parameters
+    ----------
+    text : str
+        A path to a file with one row a leaf, "parents:" and a path to a list of children and
+        parents, "icd-10" or "icd-10-undotted".
+    folder : Path
+        Where relative paths start.
+
+    Returns
+    -------
+    mapping
+
+    Examples
+    --------
+    >>> as_rule("parents:x.csv", Path())
+    {'parents': 'x.csv'}
+    """
+    if text.startswith(_PARENTS) and not (folder / text).exists():
+        return {"parents": text.removeprefix(_PARENTS)}
+    return named_icd10(text, folder) or {"file": text}
 
 
 def _is(*types: type) -> Check:

@@ -8,7 +8,7 @@ nodes adds up whole subtrees.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -152,6 +152,15 @@ class Hierarchy:
         return np.array(counts, dtype=np.int32)
 
     @cached_property
+    def ends(self) -> IntArray:
+        """The node after the last one below each: what lies below a node follows it."""
+        ends = list(range(1, len(self) + 1))
+        above = self.parent.tolist()
+        for node in range(len(self) - 1, 0, -1):
+            ends[above[node]] = max(ends[above[node]], ends[node])
+        return np.array(ends, dtype=np.int32)
+
+    @cached_property
     def height(self) -> int:
         """The depth of the deepest leaf."""
         return int(self.depth.max())
@@ -270,7 +279,16 @@ class Hierarchy:
         """
         if bad := self.uncovered(values):
             what = describe(values, bad, "missing from the hierarchy", rows)
-            raise _missing(f"column {column!r}: {what}")
+            raise _missing(f"column {column!r}: {what}", self._difference(values[i] for i in bad))
+
+    def _difference(self, values: Iterable[str | None]) -> str | None:
+        """Say in what all of these differ from labels, if in one thing only."""
+        texts = {str(value) for value in values}
+        for what, same in _SAME.items():
+            known = {same(label) for label in self._index}
+            if all(same(text) in known for text in texts):
+                return what
+        return None
 
     # ---- levels
 
@@ -456,8 +474,21 @@ def describe(
     return f"{count} {'value is' if count == 1 else 'values are'} {fault} (first in row {first})"
 
 
-def _missing(what: str) -> HierarchyError:
+#: What people write differently, and how to make it the same.
+_SAME: dict[str, Callable[[str], str]] = {
+    "capital letters": str.casefold,
+    "spaces around it": str.strip,
+    "dots": lambda text: text.replace(".", ""),
+    "capital letters, spaces and dots": lambda text: text.replace(".", "").strip().casefold(),
+}
+
+
+def _missing(what: str, difference: str | None = None) -> HierarchyError:
     hint = "add them, or correct the table; spelling, case and spaces count"
+    if difference is not None:
+        hint = f"correct the table or the tree: they differ in {difference} only"
+        if "dots" in difference:
+            hint += " (ICD-10 without dots: icd-10-undotted)"
     return HierarchyError(what, hint=hint)
 
 

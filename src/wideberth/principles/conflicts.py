@@ -13,9 +13,8 @@ from functools import cached_property
 
 import numpy as np
 
-from wideberth.distances import Branches
+from wideberth.distances import Branches, Surroundings
 from wideberth.exact import Bools, Ints
-from wideberth.hierarchy import IntArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +55,7 @@ class Conflicts:
         key = nodes.copy()
         if self.near.limit >= 2:
             above = np.append(tree.parent, -1)[nodes]
-            barren = np.append(nodes[1:], lone + 1) >= np.append(_ends(tree.parent), lone)[nodes]
+            barren = np.append(nodes[1:], lone + 1) >= np.append(tree.ends, lone)[nodes]
             twin = barren & (above >= 0)
             key[twin] = lone + 1 + above[twin]
         _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
@@ -90,31 +89,11 @@ class Conflicts:
     def similar(self) -> list[Ints]:
         """The classes that are similar to each, itself included."""
         nodes = self._classes[2]
-        every = np.arange(len(self.near.tree))
-        begins = np.searchsorted(nodes, every).tolist()
-        ends = np.searchsorted(nodes, _ends(self.near.tree.parent)).tolist()
-        return [self._similar(v, begins, ends) for v in range(len(nodes))]
-
-    def _similar(self, v: int, begins: list[int], ends: list[int]) -> Ints:
-        """Go up from a class, and collect at each ancestor what is near enough below it.
-
-        What lies below the step before is collected already, by a looser bound.
-        """
-        node = int(self._classes[2][v])
-        if node == len(self.near.tree):  # missing values are similar to missing values only
-            return np.array([v])
-        parts = []
-        left = right = v
-        height = 0
-        while node >= 0 and height <= self.near.limit:
-            low, high = begins[node], ends[node]
-            # d(u, v) = height + (depth of u - depth of the ancestor), in steps.
-            deepest = self.near.limit - height + self.near.depth[node]
-            for piece in (slice(low, left), slice(right, high)):
-                parts.append(np.flatnonzero(self.depth[piece] <= deepest) + piece.start)
-            left, right = low, high
-            node, height = int(self.near.tree.parent[node]), height + 1
-        return np.sort(np.concatenate(parts))
+        known = nodes[: len(nodes) - (nodes[-1:] == len(self.near.tree)).sum()]
+        around = Surroundings(self.near.tree, known, self.near.limit)
+        found = [around.of(v) for v in range(len(known))]
+        # Missing values are similar to missing values only.
+        return found + [np.array([v]) for v in range(len(known), len(nodes))]
 
     @cached_property
     def shallower(self) -> list[Ints]:
@@ -152,12 +131,3 @@ class Conflicts:
         for v in classes:
             free[self.similar[v]] = False
         return free
-
-
-def _ends(parent: IntArray) -> Ints:
-    """Return, for nodes in preorder, the node after the last one below each."""
-    ends = list(range(1, len(parent) + 1))
-    above = parent.tolist()
-    for node in range(len(parent) - 1, 0, -1):
-        ends[above[node]] = max(ends[above[node]], ends[node])
-    return np.array(ends)

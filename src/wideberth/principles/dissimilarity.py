@@ -178,7 +178,7 @@ class Scattered(Searched):
 
     def _partition(self, codes: Ints, rng: np.random.Generator) -> Ints | None:
         if self.buckets is None:
-            found = scatter(codes, self.near, self.smallest, rng)
+            found = scatter(codes, self.near, self.smallest, rng, complete=True)
             return None if found.left_out else found.labels
         # Similarity is transitive: one row of each bucket at most, as for equal values.
         bucket = self.buckets[codes]

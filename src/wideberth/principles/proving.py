@@ -19,7 +19,8 @@ import numpy as np
 from wideberth.exact import Ints
 from wideberth.principles.conflicts import Conflicts
 
-_STATES = 1 << 15  # what searching to the end may look at
+_ROWS = 100  # that are searched to the end, row by row
+_STATES = 1 << 15  # what such a search may look at
 _PATTERNS = 5000  # what a solver is given
 _EFFORT = 3.0  # of CP-SAT, in a measure of its own that does not depend on the machine's mood
 _NODES = 500  # of SciPy's search tree
@@ -44,7 +45,8 @@ class Proof:
 
 def best(conflicts: Conflicts, smallest: int) -> Proof | None:
     """Return the groups that hold the most rows, if there are not too many ways to look at."""
-    if prod(int(c) + 1 for c in conflicts.count) <= _STATES:
+    few = len(conflicts.codes) <= _ROWS
+    if few and prod(int(c) + 1 for c in conflicts.count) <= _STATES:
         return exhaustive(conflicts, smallest)
     similar = [set(s.tolist()) for s in conflicts.similar]
     every = range(len(similar))

@@ -61,6 +61,8 @@ def scatter(
     smallest: int,
     rng: np.random.Generator,
     ways: Sequence[str] = WAYS,
+    *,
+    complete: bool = False,
 ) -> Scattering:
     """Put rows into groups of dissimilar ones, leaving out as few as possible.
 
@@ -76,11 +78,16 @@ def scatter(
         Picks among the rows of a class. It has no say in how many are left out.
     ways : sequence of str
         How to look for groups, some of `WAYS`.
+    complete : bool
+        Whether only groups of all rows will do, so that others need not be looked for.
     """
     conflicts = Conflicts(near, codes)
+    found: Held = [np.empty(0, dtype=np.int64) for _ in conflicts.count]
+    how = ways[0]
+    if complete and conflicts.fullest > len(codes) // smallest:
+        return Scattering(_labels(conflicts, found, rng), 1, how)
     hands, kept = _most(conflicts, smallest)
     most = int(kept.sum())
-    found, how = [np.empty(0, dtype=np.int64) for _ in kept], ways[0]
     for name, held in _attempts(conflicts, smallest, hands, kept, ways):
         if _rows(held) > _rows(found):
             found, how = held, name
