@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import naive
-from wideberth.principles.dealing import deal, partition_exactly
+from wideberth.principles.dealing import deal, partition_exactly, shuffled_within
 
 codes = st.lists(st.integers(0, 6), min_size=1, max_size=14)
 
@@ -60,3 +60,14 @@ def test_partition_exactly_prefers_large_parts() -> None:
     assert sorted(
         Counter(partition_exactly(5, lambda rows: len(rows) in (2, 3)).tolist()).values()
     ) == [2, 3]
+
+
+def test_many_rows_of_few_codes_are_shuffled_code_by_code() -> None:
+    codes = np.random.default_rng(1).integers(0, 3, 3000)
+    orders = [shuffled_within(codes, np.random.default_rng(seed)) for seed in range(2)]
+    for order in orders:
+        assert sorted(order.tolist()) == list(range(3000))
+        assert (np.diff(codes[order]) >= 0).all()
+        # In about half of the steps within a code the row number falls.
+        assert 0.45 < (np.diff(order) < 0).mean() < 0.55
+    assert (orders[0] != orders[1]).mean() > 0.9

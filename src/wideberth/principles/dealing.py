@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 
 from wideberth.exact import Ints
+
+#: So many rows must a code have, on average, for its rows to be shuffled by themselves.
+_PER_CODE = 100
 
 
 def deal(codes: Ints, hands: int, rng: np.random.Generator) -> Ints:
@@ -19,15 +23,21 @@ def deal(codes: Ints, hands: int, rng: np.random.Generator) -> Ints:
     array([1, 1, 0, 0])
     """
     labels = np.empty(len(codes), dtype=np.int64)
-    labels[shuffled_within(codes, rng)] = np.arange(len(codes)) % max(hands, 1)
+    labels[shuffled_within(codes, rng)] = np.resize(np.arange(max(hands, 1)), len(codes))
     return labels
 
 
 def shuffled_within(codes: Ints, rng: np.random.Generator) -> Ints:
     """Return the rows in order of their codes, those with equal codes in random order."""
-    shuffled = rng.permutation(len(codes))
     if len(codes) and codes.min() >= 0 and codes.max() < 1 << 16:
         codes = codes.astype(np.uint16)  # which are sorted without comparisons
+        if codes.max() < len(codes) // _PER_CODE:
+            # Rows of few codes are shuffled code by code: that stays in the cache.
+            order = np.argsort(codes, kind="stable")
+            for begin, end in pairwise([0, *np.cumsum(np.bincount(codes)).tolist()]):
+                rng.shuffle(order[begin:end])
+            return order
+    shuffled = rng.permutation(len(codes))
     return shuffled[np.argsort(codes[shuffled], kind="stable")]
 
 
