@@ -28,6 +28,8 @@ Held: TypeAlias = list[Ints]
 WAYS = ("dealing", "colouring", "components", "patterns")
 
 _FEW = 8  # numbers of groups to try
+_FEWER = 3  # if there are many, and only groups of all rows will do
+_FAILURES = 50  # groups that cannot be filled
 _PAIRS = 2000  # pairs of groups between which an exchange is tried
 
 
@@ -88,7 +90,7 @@ def scatter(
         return Scattering(_labels(conflicts, found, rng), 1, how)
     hands, kept = _most(conflicts, smallest)
     most = int(kept.sum())
-    for name, held in _attempts(conflicts, smallest, hands, kept, ways):
+    for name, held in _attempts(conflicts, smallest, hands, kept, ways, complete):
         if _rows(held) > _rows(found):
             found, how = held, name
         if _rows(found) == most:
@@ -121,28 +123,29 @@ def _most(conflicts: Conflicts, smallest: int) -> tuple[int, Ints]:
 
 
 def _attempts(
-    conflicts: Conflicts, smallest: int, top: int, kept: Ints, ways: Sequence[str]
+    conflicts: Conflicts, smallest: int, top: int, kept: Ints, ways: Sequence[str], complete: bool
 ) -> Iterator[tuple[str, Held]]:
     """Yield groups, those that are made quickly first."""
     if not top:
         return
     if "dealing" in ways:
-        yield "dealing", _settled(conflicts, smallest, top, _dealt(conflicts, kept, top))
-    complete = conflicts.fullest <= top
-    least = conflicts.fullest if complete else (top + 1) // 2
-    for hands in _numbers(least, top) if "colouring" in ways else ():
-        quota = kept if complete else conflicts.most(hands)
+        held = _dealt(conflicts, kept, top)
+        yield "dealing", _settled(conflicts, smallest, top, held, complete)
+    roomy = conflicts.fullest <= top
+    least = conflicts.fullest if roomy else (top + 1) // 2
+    for hands in _numbers(least, top, _FEWER if complete else _FEW) if "colouring" in ways else ():
+        quota = kept if roomy else conflicts.most(hands)
         held = _coloured(conflicts, quota, hands)
-        yield "colouring", _settled(conflicts, smallest, hands, held)
+        yield "colouring", _settled(conflicts, smallest, hands, held, complete)
     if "components" in ways:
         yield "components", _by_components(conflicts, smallest)
 
 
-def _numbers(least: int, top: int) -> list[int]:
+def _numbers(least: int, top: int, few: int) -> list[int]:
     """Return a few numbers from the top down."""
     if top - least < _FEW:
         return list(range(top, least - 1, -1))
-    return sorted({*np.geomspace(least, top, _FEW).astype(int).tolist(), top}, reverse=True)
+    return sorted({*np.geomspace(least, top, few).astype(int).tolist(), top}, reverse=True)
 
 
 def _dealt(conflicts: Conflicts, kept: Ints, hands: int) -> Held:
@@ -162,8 +165,7 @@ def _dealt(conflicts: Conflicts, kept: Ints, hands: int) -> Held:
 def _free(held: Held, classes: Ints, hands: int) -> Bools:
     """Tell which groups hold none of some classes."""
     free = np.ones(hands, dtype=bool)
-    for v in classes.tolist():
-        free[held[v]] = False
+    free[np.concatenate([held[v] for v in classes.tolist()])] = False
     return free
 
 
@@ -212,13 +214,20 @@ def _by_components(conflicts: Conflicts, smallest: int) -> Held:
     return held
 
 
-def _settled(conflicts: Conflicts, smallest: int, hands: int, held: Held) -> Held:
-    """Place rows left over, fill groups that are too small, and give up those that stay so."""
+def _settled(conflicts: Conflicts, smallest: int, hands: int, held: Held, complete: bool) -> Held:
+    """Place rows left over, fill groups that are too small, and give up those that stay so.
+
+    If only groups of all rows will do, many groups that cannot be filled are reason to stop.
+    """
     tables = _Tables(conflicts, smallest, hands, held)
     tables.place(np.arange(hands))
     small = np.flatnonzero(tables.sizes < smallest)
+    failures = 0
     for group in small[np.argsort(-tables.sizes[small], kind="stable")].tolist():
         tables.fill(group)
+        failures += tables.sizes[group] < smallest
+        if complete and failures > _FAILURES:
+            return [np.empty(0, dtype=np.int64) for _ in held]
     small = np.flatnonzero((tables.sizes < smallest) & (tables.sizes > 0))
     for group in small[np.argsort(tables.sizes[small], kind="stable")].tolist():
         if tables.sizes[group] < smallest:  # another one's rows may have filled it
