@@ -29,6 +29,8 @@ WAYS = ("dealing", "colouring", "components", "patterns")
 
 _FEW = 8  # numbers of groups to try
 _FEWER = 3  # if there are many, and only groups of all rows will do
+_AGAIN = 5  # times to try again by chance
+_ROWS = 5000  # up to which that is done
 _FAILURES = 50  # groups that cannot be filled
 _PAIRS = 2000  # pairs of groups between which an exchange is tried
 
@@ -137,6 +139,13 @@ def _attempts(
         quota = kept if roomy else conflicts.most(hands)
         held = _coloured(conflicts, quota, hands)
         yield "colouring", _settled(conflicts, smallest, hands, held, complete)
+    # Of few rows, what ties and the order within a depth make of it; the same for equal tables.
+    again = np.random.default_rng(0)
+    few = "colouring" in ways and len(conflicts.codes) <= _ROWS
+    for hands in [top, max(top - 1, 1)] * _AGAIN if few else ():
+        quota = kept if conflicts.fullest <= hands else conflicts.most(hands)
+        held = _coloured(conflicts, quota, hands, again)
+        yield "colouring", _settled(conflicts, smallest, hands, held, complete)
     if "components" in ways:
         yield "components", _by_components(conflicts, smallest)
 
@@ -169,20 +178,27 @@ def _free(held: Held, classes: Ints, hands: int) -> Bools:
     return free
 
 
-def _coloured(conflicts: Conflicts, kept: Ints, hands: int) -> Held:
+def _coloured(
+    conflicts: Conflicts, kept: Ints, hands: int, rng: np.random.Generator | None = None
+) -> Held:
     """Give each class, those near the root first, to the smallest groups that it fits in.
+
+    Of classes equally near and of groups equally small, a generator decides if there is one.
 
     What is similar to a class and lies no deeper is a clique, so a group is always free if there
     are as many groups as rows in any clique.
     """
     held: Held = [np.empty(0, dtype=np.int64) for _ in kept]
     sizes = np.zeros(hands, dtype=np.int64)
-    turn = 0
-    for v in conflicts.shallow_first:
+    order, turn, rank = conflicts.shallow_first, 0, np.arange(hands)
+    if rng is not None:
+        order = np.lexsort((rng.random(len(kept)), conflicts.depth)).tolist()
+    for v in order:
         many = int(kept[v])
         open_ = np.flatnonzero(_free(held, conflicts.shallower[v], hands))
         if many < len(open_):  # of equally small ones those whose turn it is, as in dealing
-            key = sizes[open_] * hands + (open_ - turn) % hands
+            rank = rank if rng is None else rng.permutation(hands)
+            key = sizes[open_] * hands + (rank[open_] - turn) % hands
             open_ = open_[np.argpartition(key, many)[:many]]
         held[v] = open_
         sizes[open_] += 1
