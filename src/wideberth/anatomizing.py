@@ -15,6 +15,7 @@ from wideberth.binding import demands_of
 from wideberth.clock import Clock
 from wideberth.encode import Column, Domain
 from wideberth.errors import InfeasibleError, ParameterError
+from wideberth.forgetting import forgetful_series
 from wideberth.groups import Groups
 from wideberth.metrics import AnatomyFigures
 from wideberth.policy import GROUP
@@ -103,7 +104,8 @@ def by_anatomy(
     lost = rows - len(dealt.rows)
     if lost and any(compares(p) for p in request.principles):
         # What t-closeness compares with, in an order that tells nothing.
-        question["reference"] = frame.select(value)[rng.permutation(rows)]
+        shuffled = frame[value].gather(rng.permutation(rows))
+        question["reference"] = pl.DataFrame([forgetful_series(shuffled)])
     with clock("verifying", rows):
         require_anatomy(published, counts, frame, shown, untouched=kept, group=group, value=value)
         verified = require_principles(published, question)

@@ -13,6 +13,7 @@ from wideberth.algorithms import Demand, split
 from wideberth.algorithms.lattice import Ground, generalize
 from wideberth.clock import Progress
 from wideberth.exact import Ints
+from wideberth.forgetting import forgetful_series
 from wideberth.groups import Partition
 from wideberth.latticing import account, settings_of
 from wideberth.leveling import Leveled
@@ -108,7 +109,8 @@ def by_levels(
     if len(rows) < len(task.rows) and any(compares(p) for p in request.principles):
         # What t-closeness compares with, in an order that tells nothing.
         order = rng.permutation(len(task.rows))
-        question = {"reference": task.frame.select(request.roles["sensitive"])[order]}
+        columns = [task.frame[name].gather(order) for name in request.roles["sensitive"]]
+        question = {"reference": pl.DataFrame([forgetful_series(series) for series in columns])}
     return Made(
         task=rest,
         partition=leveled.partition,

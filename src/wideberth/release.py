@@ -15,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
+from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from wideberth.principles import Principle
 from wideberth.recode import Recoded
 from wideberth.request import Request
 from wideberth.results import CheckResult
+from wideberth.subject import compares
 
 PROMISE = (
     "In this single release, an adversary who knows everyone's quasi-identifiers and group, and "
@@ -226,7 +228,7 @@ def describe(
             "average_group_size": rows / partition.count,
             "discernibility": int(sizes @ sizes) + suppressed * total,
         },
-        "verified": _without_worst(verified),
+        "verified": _without_worst(verified, rounded=bool(suppressed)),
         "warnings": list(warnings),
         "promise": PROMISE,
         "not_promised": [*NOT_PROMISED, _NOT_HIDDEN[request.transform.exact]],
@@ -238,11 +240,17 @@ def _as_written(principle: Principle, on: str | None) -> str:
     return str(principle) if on is None else f"{principle} on {on}"
 
 
-def _without_worst(result: CheckResult) -> dict[str, Any]:
-    """Leave out the worst groups: a reader has the table, and need not be led to them."""
+def _without_worst(result: CheckResult, *, rounded: bool) -> dict[str, Any]:
+    """Leave out the worst groups: a reader has the table, and need not be led to them.
+
+    Where rows were suppressed, all digits of t would tell something of their values, for it
+    compares with them.
+    """
     told = result.to_dict()
-    for principle in told["principles"]:
+    for principle, report in zip(told["principles"], result.principles, strict=True):
         del principle["worst"]
+        if rounded and compares(report.principle):
+            principle["achieved"] = {k: ceil(v * 100) / 100 for k, v in report.achieved.items()}
     return told
 
 
