@@ -28,8 +28,8 @@ from wideberth import anatomizing, datasets, tables
 from wideberth.algorithms.anatomy import Dealt, maximal_bucket_first
 from wideberth.hierarchy import parse_spec
 from wideberth.principles import parse
+from wideberth.querying import query_error
 from wideberth.verifying import require_anatomy
-from wideberth.workload import query_error
 
 #: Two levels below the root; all diseases at equal depth.
 KINDS = {

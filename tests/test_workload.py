@@ -18,12 +18,12 @@ from hypothesis import strategies as st
 from wideberth import datasets
 from wideberth.errors import ParameterError, TableError
 from wideberth.groups import Groups
+from wideberth.querying import query_error
 from wideberth.workload import (
     QueryError,
     Workload,
     anatomy_answers,
     answers,
-    query_error,
     relative_errors,
 )
 

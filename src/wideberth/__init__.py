@@ -26,7 +26,7 @@ _HOME = {
     "wideberth.checking": ["check"],
     "wideberth.results": ["CheckResult"],
     "wideberth.twofold": ["join"],
-    "wideberth.workload": ["query_error"],
+    "wideberth.querying": ["query_error"],
     "wideberth.policy": ["Policy"],
     "wideberth.hierarchy": ["Hierarchy"],
     "wideberth.principles": [
@@ -108,10 +108,10 @@ if TYPE_CHECKING:
         parameter,
         register,
     )
+    from wideberth.querying import query_error
     from wideberth.release import Release
     from wideberth.results import CheckResult
     from wideberth.twofold import join
-    from wideberth.workload import query_error
 
 
 def __getattr__(name: str) -> Any:

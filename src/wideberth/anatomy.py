@@ -14,9 +14,10 @@ import polars as pl
 from wideberth import tables
 from wideberth.checking import check
 from wideberth.errors import OutputError, VerificationError
+from wideberth.querying import query_error
 from wideberth.release import Release, fingerprint, manifest_path, manifest_text, sha256
 from wideberth.twofold import join
-from wideberth.workload import QueryError, query_error
+from wideberth.workload import QueryError
 
 #: The files of a release that is written into a folder.
 NAMES = ("quasi", "sensitive")

@@ -238,15 +238,15 @@ def _prepare(request: Request, rng: np.random.Generator) -> Task:
     group = _group_column(request, demands)
     lattice = request.transform.algorithm == "lattice"
     # The lattice leaves out whole groups, and finds out itself whether that helps.
-    hopeless = [d for d in demands if not lattice and not _feasible(d, len(rows))]
-    if hopeless:
-        limit = request.transform.suppression_limit
-        rows = np.setdiff1d(rows, suppress(demands, len(rows), limit, rng))
+    limit = request.transform.suppression_limit
+    gone = rows[:0] if lattice else suppress(demands, len(rows), limit, rng)
+    if len(gone):
+        rows = np.setdiff1d(rows, gone)
         demands = demands_of(request, request.frame[rows])
         for demand in demands:
             if not len(rows) or not _feasible(demand, len(rows)):
                 raise refusal(demand.principle, demand.column, len(rows))
-    frame = request.frame[rows] if hopeless else request.frame
+    frame = request.frame[rows] if len(gone) else request.frame
     untouched = [*request.roles["sensitive"], *request.roles["insensitive"]]
     quasis = quasis_of(request, frame)
     how = styles(quasis, request.transform.recoding, request.transform.align)

@@ -27,7 +27,6 @@ from wideberth.principles import (
     lookup,
     make,
 )
-from wideberth.principles.conflicts import Conflicts
 from wideberth.principles.dissimilarity import Scattered
 
 _ULPS = 4  # a figure is rounded so often at most
@@ -119,8 +118,8 @@ class Whole:
         if specification.kind == "whole":
             low, high = specification.low or 0, self.rows
             rule = self.bind(weakest)
-            if isinstance(rule, Scattered):  # rows that are all similar are in as many groups
-                high //= Conflicts(rule.near, self.codes.astype(np.int64)).fullest
+            if isinstance(rule, Scattered):
+                high //= rule.fullest(self.codes.astype(np.int64))
                 if possible(Fraction(high)):
                     return Limit(Fraction(high))
             return Limit(_last(low, max(high, low), Fraction(1), possible))

@@ -15,7 +15,6 @@ from wideberth.encode import Column
 from wideberth.errors import InfeasibleError, ParameterError
 from wideberth.exact import fraction
 from wideberth.principles import EpsilonMAnonymity, LEDiversity, Principle, make, plain
-from wideberth.principles.conflicts import Conflicts
 from wideberth.principles.dissimilarity import Scattered
 
 _SHORT = 3  # digits of a concrete value beside a bound that is out of reach itself
@@ -165,7 +164,7 @@ def _witness(principle: Principle, table: Whole) -> str:
     crowd = crowding(rule, table.domain.size)
     name = table.domain.name
     if isinstance(rule, Scattered) and rule.buckets is None:
-        fullest = Conflicts(rule.near, table.codes.astype(np.int64)).fullest
+        fullest = rule.fullest(table.codes.astype(np.int64))
         if fullest * rule.least > table.rows:
             many = f"{fullest:,} of {_rows(table.rows)}"
             return f"column '{name}': {many} are similar to each other, more than 1/{rule.least}"

@@ -10,7 +10,8 @@ the tree lie at unequal depth, `scatter` takes care of every conflict by itself.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 from heapq import heapify, heappop, heappush
 from math import ceil
 
@@ -47,15 +48,15 @@ class Dealt:
     how: str
     at_least: int | None
 
-    @property
+    @cached_property
     def rows(self) -> Ints:
         """The rows that are in a group."""
         return np.flatnonzero(self.labels >= 0)
 
-    @property
+    @cached_property
     def partition(self) -> Partition:
         """The groups of these rows."""
-        kept = self.labels[self.labels >= 0].astype(np.int32)
+        kept = self.labels[self.rows].astype(np.int32)
         return Partition(kept, int(kept.max(initial=-1)) + 1)
 
 
@@ -187,18 +188,19 @@ def _in_turn(
     # Suppression is least for one demand; for several, each is served in turn.
     at_least = len(gone) if len(demands) == 1 or not len(gone) else None
     labels = np.full(rows, -1, dtype=np.int64)
-    dealt = Dealt(labels, "buckets", at_least)
     for hands in _numbers(demands, crowd, codes, group_rows):
         labels[kept] = deal(codes if crowd is None else crowd.place[codes], hands, rng)
         # If no crowd has more rows than there are groups, a group has one row of it at most. And
         # that is no more than its share: no group has fewer rows than the rule asks for.
         sure = crowd is not None and crowd.fullest(codes)[0] <= hands
+        dealt = Dealt(labels, "buckets", at_least)
         if _satisfied([d for d in demands if not sure or d is not lead], dealt):
             return dealt
     if crowd is None and not lead.rule.monotone:  # it may know better than any order of values
         labels[kept] = lead.rule.finish(codes, rng)
+        dealt = Dealt(labels, "search", at_least)
         if _satisfied(demands, dealt):
-            return replace(dealt, how="search")
+            return dealt
     raise _unable(lead, demands)
 
 

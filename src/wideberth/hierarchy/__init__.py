@@ -2,7 +2,8 @@
 
 `tree` is the data structure, `files` reads it from files, `derive` makes it from the values
 themselves, `icd` takes it from a package, `spec` understands what a policy says about it,
-`semantic` tells which values are similar, and `view` shows it to people.
+`semantic` tells which values are similar, `lacking` which are not there, and `view` shows it to
+people.
 """
 
 from wideberth.hierarchy.derive import dates, flat, intervals, masks

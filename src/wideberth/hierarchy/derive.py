@@ -15,7 +15,8 @@ from typing import TypeAlias, TypeVar
 
 from wideberth.errors import HierarchyError
 from wideberth.hierarchy.files import from_rows
-from wideberth.hierarchy.tree import TOP, Hierarchy, describe
+from wideberth.hierarchy.lacking import describe
+from wideberth.hierarchy.tree import TOP, Hierarchy
 
 Number: TypeAlias = int | float | str | Decimal
 T = TypeVar("T")

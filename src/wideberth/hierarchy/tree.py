@@ -8,7 +8,7 @@ nodes adds up whole subtrees.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from wideberth.errors import HierarchyError, ParameterError
+from wideberth.hierarchy.lacking import describe, lacking
 
 IntArray: TypeAlias = npt.NDArray[np.int32]
 Nodes: TypeAlias = npt.NDArray[np.integer[Any]]
@@ -231,7 +232,7 @@ class Hierarchy:
         except KeyError:
             bad = [i for i, value in enumerate(values) if value not in self._index]
             # "from None": the KeyError would print the value.
-            raise _missing(describe(values, bad, "missing from the hierarchy")) from None
+            raise lacking(describe(values, bad, "missing from the hierarchy")) from None
 
     def uncovered(self, values: Iterable[str | None]) -> list[int]:
         """Give the positions of the values that the hierarchy lacks; None is never lacking.
@@ -279,16 +280,7 @@ class Hierarchy:
         """
         if bad := self.uncovered(values):
             what = describe(values, bad, "missing from the hierarchy", rows)
-            raise _missing(f"column {column!r}: {what}", self._difference(values[i] for i in bad))
-
-    def _difference(self, values: Iterable[str | None]) -> str | None:
-        """Say in what all of these differ from labels, if in one thing only."""
-        texts = {str(value) for value in values}
-        for what, same in _SAME.items():
-            known = {same(label) for label in self._index}
-            if all(same(text) in known for text in texts):
-                return what
-        return None
+            raise lacking(f"column {column!r}: {what}", [str(values[i]) for i in bad], self._index)
 
     # ---- levels
 
@@ -442,54 +434,6 @@ class Hierarchy:
             [self.labels[i] for i in (node, *self.ancestors(node))]
             for node in self.leaf_nodes.tolist()
         ]
-
-
-def describe(
-    values: Sequence[object], bad: Sequence[int], fault: str, rows: Sequence[int] | None = None
-) -> str:
-    """Say how many values have a fault and which row shows it first, without showing a value.
-
-    Parameters
-    ----------
-    values : sequence
-        All values.
-    bad : sequence of int
-        The positions of the faulty ones.
-    fault : str
-        What they are, to follow "is" or "are".
-    rows : sequence of int, optional
-        The row number of each value; position + 1 by default.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> describe(["1", "x", "y", "x"], [1, 2, 3], "not numeric")
-    '2 values are not numeric (first in row 2)'
-    """
-    count = len({values[i] for i in bad})
-    first = min(i + 1 if rows is None else rows[i] for i in bad)
-    return f"{count} {'value is' if count == 1 else 'values are'} {fault} (first in row {first})"
-
-
-#: What people write differently, and how to make it the same.
-_SAME: dict[str, Callable[[str], str]] = {
-    "capital letters": str.casefold,
-    "spaces around it": str.strip,
-    "dots": lambda text: text.replace(".", ""),
-    "capital letters, spaces and dots": lambda text: text.replace(".", "").strip().casefold(),
-}
-
-
-def _missing(what: str, difference: str | None = None) -> HierarchyError:
-    hint = "add them, or correct the table; spelling, case and spaces count"
-    if difference is not None:
-        hint = f"correct the table or the tree: they differ in {difference} only"
-        if "dots" in difference:
-            hint += " (ICD-10 without dots: icd-10-undotted)"
-    return HierarchyError(what, hint=hint)
 
 
 def _depths(parent: IntArray) -> IntArray:

@@ -21,6 +21,7 @@ from wideberth.groups import Groups
 from wideberth.kernels import kinds
 from wideberth.kernels.kinds import Kernel
 from wideberth.principles.base import Needs, Principle, Rule, parameter, register, rows
+from wideberth.principles.conflicts import Conflicts
 from wideberth.principles.dealing import deal
 from wideberth.principles.scattering import scatter
 from wideberth.principles.search import Searched
@@ -164,6 +165,15 @@ class Scattered(Searched):
         fullest = np.zeros(len(groups), dtype=np.int64)
         np.maximum.at(fullest, where // len(self.buckets), rows)
         return fullest <= groups.sizes // self.smallest
+
+    def fullest(self, codes: Ints) -> int:
+        """Return how many of some rows are all similar to each other, at most.
+
+        Each needs a group of its own, so there must be as many groups.
+        """
+        if self.buckets is None:
+            return Conflicts(self.near, codes).fullest
+        return int(np.bincount(self.buckets[codes]).max(initial=0))
 
     def achieved(self, groups: Groups) -> dict[str, Floats]:
         """Return the size of each group, or 0 if two of its rows are near each other."""

@@ -1,0 +1,80 @@
+"""What to say of values that a hierarchy lacks, without showing one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+
+from wideberth.errors import HierarchyError
+
+#: What people write differently, and how to make it the same.
+_SAME: dict[str, Callable[[str], str]] = {
+    "capital letters": str.casefold,
+    "spaces around it": str.strip,
+    "dots": lambda text: text.replace(".", ""),
+    "capital letters, spaces and dots": lambda text: text.replace(".", "").strip().casefold(),
+}
+
+
+def describe(
+    values: Sequence[object], bad: Sequence[int], fault: str, rows: Sequence[int] | None = None
+) -> str:
+    """Say how many values have a fault and which row shows it first, without showing a value.
+
+    Parameters
+    ----------
+    values : sequence
+        All values.
+    bad : sequence of int
+        The positions of the faulty ones.
+    fault : str
+        What they are, to follow "is" or "are".
+    rows : sequence of int, optional
+        The row number of each value; position + 1 by default.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> describe(["1", "x", "y", "x"], [1, 2, 3], "not numeric")
+    '2 values are not numeric (first in row 2)'
+    """
+    count = len({values[i] for i in bad})
+    first = min(i + 1 if rows is None else rows[i] for i in bad)
+    return f"{count} {'value is' if count == 1 else 'values are'} {fault} (first in row {first})"
+
+
+def lacking(
+    what: str, values: Collection[str] = (), labels: Collection[str] = ()
+) -> HierarchyError:
+    """Return the error. If all of the values differ from labels in one thing, its hint says so.
+
+    Parameters
+    ----------
+    what : str
+        What to say.
+    values : collection of str
+        The values that are lacking.
+    labels : collection of str
+        Those that are there.
+
+    Returns
+    -------
+    HierarchyError
+
+    Examples
+    --------
+    >>> lacking("1 value is missing", ["a001"], ["A00.1"]).hint.split(":")[1].split("(")[0]
+    ' they differ in capital letters, spaces and dots only '
+    """
+    for difference, same in _SAME.items() if values else ():
+        known = {same(label) for label in labels}
+        if all(same(value) in known for value in values):
+            hint = f"correct the table or the tree: they differ in {difference} only"
+            if "dots" in difference:
+                hint += " (ICD-10 without dots: icd-10-undotted)"
+            return HierarchyError(what, hint=hint)
+    return HierarchyError(
+        what, hint="add them, or correct the table; spelling, case and spaces count"
+    )
