@@ -31,6 +31,7 @@ bench: $(READY)
 	$(BIN)/python -m benchmarks.quality
 	$(BIN)/python -m benchmarks.lattice
 	$(BIN)/python -m benchmarks.anatomy
+	$(BIN)/python -m benchmarks.dissimilarity
 
 docs: $(READY)
 	$(BIN)/wideberth principles --format markdown > docs/principles.md

@@ -10,9 +10,10 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from itertools import combinations
-from math import prod
+from math import asin, cos, prod, radians, sin, sqrt
 from typing import Any
 
 DAY = 86_400 * 10**6  # microseconds
@@ -222,7 +223,7 @@ def ancestry(node: str | None, parents: dict[str, str | None]) -> list[str]:
 
 
 def distance(a: Any, b: Any, context: Context, kind: Any) -> Fraction | float:
-    """The distance of two values that are not missing."""
+    """The distance of two values that are not missing; a float where it is irrational."""
     if callable(kind):
         return kind(a, b)
     if kind == "auto":
@@ -233,18 +234,95 @@ def distance(a: Any, b: Any, context: Context, kind: Any) -> Fraction | float:
             kind = "tree" if context.parents else "discrete"
     if kind == "absolute":
         return abs(context.exact(a) - context.exact(b))
+    if kind == "relative":
+        x, y = context.exact(a), context.exact(b)
+        return abs(x - y) / (max(abs(x), abs(y)) or 1)
     if kind == "discrete":
         return Fraction(a != b)
+    if kind == "edit":
+        return Fraction(edit_distance(a, b))
+    if kind == "haversine":
+        return haversine(*a, *b)
+    if kind == "tree":
+        return tree_distance(a, b, context.parents)
+    one, other = (
+        [context.exact(x) for x in v] if isinstance(v, tuple) else [context.exact(v)]
+        for v in (a, b)
+    )
+    gaps = [abs(x - y) for x, y in zip(one, other, strict=True)]
+    if kind == "manhattan":
+        return sum(gaps, Fraction(0))
     if kind == "variational":
-        return sum((abs(given(x) - given(y)) for x, y in zip(a, b, strict=True)), Fraction(0)) / 2
-    assert kind == "tree"
-    return tree_distance(a, b, context.parents)
+        return sum(gaps, Fraction(0)) / 2
+    if kind == "euclidean":
+        return root(sum((gap * gap for gap in gaps), Fraction(0)))
+    if kind == "cosine":
+        product = sum((x * y for x, y in zip(one, other, strict=True)), Fraction(0))
+        cosine = root(product**2 / sum(x * x for x in one) / sum(y * y for y in other))
+        return 1 - cosine if product > 0 else 1 + cosine
+    assert kind == "jensen-shannon"
+    return float(divergence(one, other).sqrt())
+
+
+def root(square: Fraction) -> float:
+    """The square root of a number of any size."""
+    with localcontext(prec=60):
+        return float((Decimal(square.numerator) / square.denominator).sqrt())
+
+
+def edit_distance(a: str, b: str) -> int:
+    """Levenshtein: the fewest letters to insert, delete or replace."""
+    row = list(range(len(b) + 1))
+    for i, x in enumerate(a, 1):
+        before, row = row, [i]
+        for j, y in enumerate(b, 1):
+            row.append(min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (x != y)))
+    return row[-1]
+
+
+def haversine(north: float, east: float, further: float, aside: float) -> float:
+    """Kilometres on a sphere of the Earth's mean radius, 6371.0088 km."""
+    a, b = radians(north), radians(further)
+    square = sin((a - b) / 2) ** 2 + cos(a) * cos(b) * sin(radians(east - aside) / 2) ** 2
+    return 2 * 6371.0088 * asin(min(1.0, sqrt(square)))
+
+
+def divergence(p: Sequence[Fraction], q: Sequence[Fraction]) -> Decimal:
+    """Jensen and Shannon: the mean divergence from the middle, in bits, to 60 digits."""
+    with localcontext(prec=60):
+
+        def written(x: Fraction) -> Decimal:
+            return Decimal(x.numerator) / x.denominator
+
+        terms = [
+            written(x) * (written(x) / written((x + y) / 2)).ln()
+            for one, other in ((p, q), (q, p))
+            for x, y in zip(one, other, strict=True)
+            if x
+        ]
+        return max(sum(terms, Decimal(0)) / 2 / Decimal(2).ln(), Decimal(0))
 
 
 def similar(a: Any, b: Any, context: Context, kind: Any, epsilon: Any) -> bool:
+    """Whether two values are at distance ε or less; by squares, where roots are irrational."""
     if a is None or b is None:
         return a is b
-    return distance(a, b, context, kind) <= given(epsilon)
+    reach = given(epsilon)
+    if kind in ("jensen-shannon", "haversine"):
+        return a == b or distance(a, b, context, kind) <= float(reach) * (1 + 1e-9)
+    if kind not in ("euclidean", "cosine"):
+        return distance(a, b, context, kind) <= reach
+    one, other = (
+        [context.exact(x) for x in v] if isinstance(v, tuple) else [context.exact(v)]
+        for v in (a, b)
+    )
+    if kind == "euclidean":
+        return sum((x - y) ** 2 for x, y in zip(one, other, strict=True)) <= reach**2
+    # 1 - xy / |x||y| <= ε, that is xy >= (1 - ε) |x||y|: a number with its sign, squared.
+    product = sum(x * y for x, y in zip(one, other, strict=True))
+    lengths = sum(x * x for x in one) * sum(y * y for y in other)
+    least = 1 - reach
+    return product * abs(product) >= least * abs(least) * lengths
 
 
 def dissimilarity(

@@ -1389,7 +1389,7 @@ def test_a_file_that_would_not_keep_the_principle_is_not_written(tmp_path):
 def test_a_principle_that_knows_no_buckets_searches_by_itself():
     """In the order of the alphabet no deal would do; the tree knows better."""
     parents = {"*": None, "X": "*", "Y": "*", "a": "X", "c": "X", "b": "Y", "d": "Y"}
-    principle = wb.Dissimilarity(epsilon=1, delta=1, k=2)
+    principle = wb.Dissimilarity(epsilon=1, delta=0.9, k=2)
     release = anatomize(["a", "b", "c", "d"], principle, parents=parents)
     assert release.manifest["anatomy"]["handling"] == "search"
     groups = release.sensitive.group_by("group").agg("s")["s"].to_list()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -108,6 +109,17 @@ def test_every_section(folder):
     assert policy.group == "group"
 
 
+def test_a_number_as_text(tmp_path):
+    """TOML has no fractions."""
+    path = tmp_path / "policy.toml"
+    path.write_text(
+        'version = 1\n[roles]\nquasi = ["a"]\nsensitive = ["b"]\n'
+        '[[principle]]\nname = "dissimilarity"\nepsilon = 1\ndelta = "5/6"\nk = 3\n'
+    )
+    (principle,) = wb.Policy.load(path).principles
+    assert principle == wb.Dissimilarity(epsilon=1, delta=Fraction(5, 6), k=3)
+
+
 def test_paths_start_at_the_policys_folder(folder):
     policy = wb.Policy.load(folder / "policy.toml")
     assert policy.population == str(folder / "everyone.csv")
@@ -168,7 +180,8 @@ def test_a_policy_made_by_hand_need_not_name_every_role():
         ({"transform": {"cut": "best"}}, r"\[transform\] has an unknown key 'cut'\n.*'cuts'"),
         ({"transform": {"algorithm": "magic"}}, "algorithm must be one of mondrian, lattice"),
         ({"transform": {"levels": {"age": 1}}}, "levels means nothing to the algorithm 'mondrian'"),
-        ({"transform": {"max_memory": 5}}, "max_memory means nothing to the algorithm 'mondrian'"),
+        ({"transform": {"max_checks": 5}}, "max_checks means nothing to the algorithm 'mondrian'"),
+        ({"transform": {"max_memory": 0}}, "max_memory must be a whole number"),
         ({"transform": {**LATTICE, "cuts": "paper"}}, "cuts means nothing to the algorithm 'lat"),
         ({"transform": {**LATTICE, "dealing": "matching"}}, "dealing means nothing"),
         ({"transform": {**LATTICE, "recoding": "set"}}, "recoding means nothing"),

@@ -84,7 +84,8 @@ def test_a_category_is_few_values_that_recur() -> None:
         ("vector", pl.Series([[0.5, 0.5]])),
         ("vector", pl.Series([[1, 2]], dtype=pl.Array(pl.Int64, 2))),
         ("text", pl.Series([["a"]])),
-        ("text", pl.Series([{"a": 1}])),
+        ("vector", pl.Series([{"a": 1}])),
+        ("text", pl.Series([{"a": "b"}])),
         ("text", pl.Series([b"a"])),
         ("text", pl.Series([dt.time(1, 2)])),
     ],
@@ -253,8 +254,8 @@ UNIQUE = [f"u{i}" for i in range(100)]
         ("colour", few("a", None), "quasi", "nothing tells its role"),
         ("colour", few("a", "b"), "quasi", "nothing tells its role, so the cautious one"),
         ("agenda", few("a", "b"), "quasi", "nothing tells its role"),
-        ("p", few([0.5, 0.5], [1.0, 0.0]), "quasi", "nothing tells"),
-        ("s", few({"a": 1}, {"a": 2}), "quasi", "nothing tells"),
+        ("p", few([0.5, 0.5], [1.0, 0.0]), "sensitive", "a vector tells much"),
+        ("s", few({"a": 1}, {"a": 2}), "sensitive", "a vector tells much"),
     ],
 )
 def test_roles_come_with_a_reason(column: str, values: list, role: str, why: str) -> None:

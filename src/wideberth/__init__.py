@@ -24,6 +24,8 @@ _HOME = {
     "wideberth.latticing": ["Lattice", "lattice"],
     "wideberth.release": ["Release"],
     "wideberth.checking": ["check"],
+    "wideberth.adversary": ["claims"],
+    "wideberth.claiming": ["Claim"],
     "wideberth.results": ["CheckResult"],
     "wideberth.twofold": ["join"],
     "wideberth.querying": ["query_error"],
@@ -51,6 +53,13 @@ _HOME = {
         "parameter",
         "register",
     ],
+    "wideberth.principles.converting": [
+        "implied_by_alpha_k",
+        "implied_by_breach",
+        "implying_alpha_k",
+        "implying_breach",
+        "implying_l",
+    ],
     "wideberth.errors": [
         "HierarchyError",
         "InfeasibleError",
@@ -68,10 +77,12 @@ _WHERE = {name: module for module, names in _HOME.items() for name in names}
 __all__ = ["__version__", *sorted(_WHERE)]
 
 if TYPE_CHECKING:
+    from wideberth.adversary import claims
     from wideberth.advice import Advice, advise
     from wideberth.anatomy import Anatomy
     from wideberth.anonymizing import anonymize
     from wideberth.checking import check
+    from wideberth.claiming import Claim
     from wideberth.errors import (
         HierarchyError,
         InfeasibleError,
@@ -107,6 +118,13 @@ if TYPE_CHECKING:
         VarianceControl,
         parameter,
         register,
+    )
+    from wideberth.principles.converting import (
+        implied_by_alpha_k,
+        implied_by_breach,
+        implying_alpha_k,
+        implying_breach,
+        implying_l,
     )
     from wideberth.querying import query_error
     from wideberth.release import Release

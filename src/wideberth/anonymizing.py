@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from wideberth.exact import Ints
 from wideberth.groups import Partition
 from wideberth.latticing import ground_of
 from wideberth.making import Task, by_levels, by_splitting
+from wideberth.memory import bounded
 from wideberth.policy import GROUP, Policy
 from wideberth.principles import Principle
 from wideberth.publishing import group_ids, publish, require_new
@@ -96,8 +98,11 @@ def anonymize(
         Where everything that is not given here comes from.
     algorithm, cuts, dealing, suppression_limit, recoding, align, weights : optional
         How the release is made; see `wideberth.transform.Transform`.
-    measure, levels, local_rounds, max_checks, max_seconds, max_memory : optional
+    measure, levels, local_rounds, max_checks, max_seconds : optional
         The same for the algorithm "lattice".
+    max_memory : int, optional
+        How many megabytes distances may take at a time, 256 by default; for the algorithm
+        "lattice" instead its tables, 1024 by default.
     method, group_rows : optional
         The same for the algorithm "anatomy".
     group : str or bool, optional
@@ -160,11 +165,27 @@ def anonymize(
             group=group,
         )
     cautions = _cautions(request, seed)
+    with bounded(request.transform.memory_for_distances):
+        if request.transform.exact:
+            with blaming(policy, principles, method, group_rows):
+                rng = np.random.default_rng(seed)
+                return by_anatomy(request, rng=rng, clock=clock, cautions=cautions, seed=seed)
+        blame = blaming(policy, principles, levels)
+        return _by_groups(request, clock, blame, cautions, seed, threads, progress)
+
+
+def _by_groups(
+    request: Request,
+    clock: Clock,
+    blame: AbstractContextManager[None],
+    cautions: Sequence[str],
+    seed: int | None,
+    threads: int | None,
+    progress: Progress | None,
+) -> Release:
+    """Make one table: group its rows, and generalise each group."""
     rng = np.random.default_rng(seed)
-    if request.transform.exact:
-        with blaming(policy, principles, method, group_rows):
-            return by_anatomy(request, rng=rng, clock=clock, cautions=cautions, seed=seed)
-    with clock("encoding", request.frame.height), blaming(policy, principles, levels):
+    with clock("encoding", request.frame.height), blame:
         task = _prepare(request, rng)
     total = request.frame.height
     request = request.lighter()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +12,17 @@ import numpy as np
 import polars as pl
 
 from wideberth import tables
+from wideberth.claiming import Claim, worst_claims
 from wideberth.encode import Domain
 from wideberth.errors import ParameterError, PolicyError, TableError
 from wideberth.exact import Bools, Floats, Ints
 from wideberth.groups import Groups
+from wideberth.memory import bounded
 from wideberth.policy import GROUP, Policy
-from wideberth.principles import Principle, parse
+from wideberth.principles import Dissimilarity, Principle, parse
+from wideberth.principles.dissimilarity import Dissimilar
 from wideberth.results import CheckResult, GroupReport, PrincipleReport
-from wideberth.schema import TYPES, check_roles
+from wideberth.schema import TYPES, by_column, check_roles, expanded
 from wideberth.subject import Subject, require_column, told_of
 from wideberth.twofold import SENSITIVE_TABLE, TwoTables, require_fit, table_of
 from wideberth.words import as_string
@@ -38,6 +42,7 @@ def check(
     types: Mapping[str, str] | None = None,
     policy: Policy | str | Path | None = None,
     worst: int = 5,
+    max_memory: int | None = None,
 ) -> CheckResult:
     """Check a table, original or published, against privacy principles.
 
@@ -48,7 +53,8 @@ def check(
         (intervals, ``130**``, ``*``) are labels like any other.
     quasi : str or sequence of str
         The quasi-identifiers. Rows that agree on all of them form a group; a missing value agrees
-        with missing values only.
+        with missing values only. Here and below, "disease.*" stands for all columns that begin
+        with "disease.".
     sensitive : str or sequence of str, optional
         The sensitive attributes.
     principles : Principle, str, or sequence of them
@@ -71,6 +77,8 @@ def check(
         Where everything that is not given here comes from. Every column must have a role in it.
     worst : int
         How many groups to report in detail for each principle.
+    max_memory : int, optional
+        How many megabytes distances may take at a time, 256 by default. Less takes longer.
 
     Returns
     -------
@@ -86,6 +94,8 @@ def check(
     """
     if worst < 0:
         raise ParameterError("worst must be a whole number from 0", hint="worst=5")
+    if max_memory is not None and (type(max_memory) is not int or max_memory < 1):
+        raise ParameterError("max_memory must be a whole number from 1", hint="max_memory=256")
     if policy is not None and not isinstance(policy, Policy):
         policy = Policy.load(policy)
     options = policy.options if policy else tables.ReadOptions()
@@ -101,7 +111,8 @@ def check(
         frame = TwoTables.of(frame, counted, group).paired()
     elif policy is not None and policy.transform.get("algorithm") == "anatomy":
         _require_sensitive(frame, policy)
-    hierarchies, types = hierarchies or {}, types or {}
+    hierarchies = by_column(hierarchies or {}, frame.columns)
+    types = by_column(types or {}, frame.columns)
     for column in [*hierarchies, *types]:
         require_column(frame, column)
     for kind in types.values():
@@ -112,20 +123,22 @@ def check(
             group = policy.group
         quasi = quasi or _as_published(policy.roles.get("quasi", ()), frame)
         sensitive = sensitive or policy.roles.get("sensitive")
-        hierarchies = {**policy.hierarchies, **hierarchies}
-        types = {**policy.types, **types}
+        hierarchies = {**by_column(policy.hierarchies, frame.columns), **hierarchies}
+        types = {**by_column(policy.types, frame.columns), **types}
         population = policy.population if population is None else population
         _check_policy(frame, policy, group)
     if isinstance(population, str | Path):
         population = tables.read(population, options)
     if isinstance(reference, str | Path):
         reference = tables.read(reference, options)
+    columns = [column for column in frame.columns if column != group]
+    quasi, sensitive = names_of(quasi, columns), names_of(sensitive, columns)
     try:
         if sensitive_table is not None:  # whose mistakes are told by its own rows
             lines = Subject(
                 counted,
                 quasi=[],
-                sensitive=names_of(sensitive),
+                sensitive=sensitive,
                 group=group,
                 hierarchies=hierarchies,
                 types=types,
@@ -139,14 +152,15 @@ def check(
             )
         subject = Subject(
             frame,
-            quasi=names_of(quasi),
-            sensitive=names_of(sensitive),
+            quasi=quasi,
+            sensitive=sensitive,
             group=group,
             hierarchies=hierarchies,
             types=types,
             reference=None if reference is None else tables.adopt(reference)[0],
         )
-        verdicts = [_judge(subject, principle, population) for principle in wanted]
+        with bounded(max_memory):
+            verdicts = [_judge(subject, principle, population) for principle in wanted]
     except ParameterError as error:
         if asked or policy is None:
             raise
@@ -173,6 +187,7 @@ class _Verdict:
     values: Callable[[int], dict[str, Any]]
     places: Ints | slice  # where the table's own groups are among those judged
     notes: list[str]
+    claims: Callable[[int], list[Claim]] | None
 
     def report(self, worst: int) -> PrincipleReport:
         failing = ~self.satisfied
@@ -189,6 +204,7 @@ class _Verdict:
             violating_groups=int(failing.sum()),
             violating_rows=int(self.sizes[failing].sum()),
             worst=[self._group(int(g)) for g in self._ranked(worst)],
+            _claims=self.claims,
         )
 
     def _ranked(self, many: int) -> Sequence[int]:
@@ -239,6 +255,11 @@ def _judge(subject: Subject, principle: Principle, population: object) -> _Verdi
         values=values,
         places=places,
         notes=_notes(principle, domain, groups, subject.reference_for(principle)),
+        claims=partial(worst_claims, subject, on, column, rule.near, principle.epsilon)
+        if column is not None
+        and isinstance(principle, Dissimilarity)
+        and isinstance(rule, Dissimilar)
+        else None,
     )
 
 
@@ -308,7 +329,7 @@ def _as_published(quasi: Sequence[str], frame: pl.DataFrame) -> list[str]:
 
 def _require_sensitive(frame: pl.DataFrame, policy: Policy) -> None:
     """Say where the sensitive values of an anatomised release are."""
-    for column in policy.roles.get("sensitive", ()):
+    for column in expanded(policy.roles.get("sensitive", ()), frame.columns):
         if column not in frame.columns and (policy.group or GROUP) in frame.columns:
             raise TableError(
                 f"the table has no column '{column}': an anatomised release has it in a second one",
@@ -321,17 +342,21 @@ def _check_policy(frame: pl.DataFrame, policy: Policy, group: str | None) -> Non
     columns = [c for c in frame.columns if c != group]
     needed = ("quasi", "sensitive")
     roles = {
-        role: [c for c in listed if role in needed or c in columns]
+        role: [c for c in expanded(listed, columns) if role in needed or c in columns]
         for role, listed in policy.roles.items()
     }
     check_roles(columns, {**roles, "quasi": _as_published(roles.get("quasi", ()), frame)})
 
 
-def names_of(names: str | Sequence[str] | None) -> list[str]:
-    """Return the columns named by an argument."""
+def names_of(names: str | Sequence[str] | None, columns: Sequence[str]) -> list[str]:
+    """Return the columns named by an argument, those of a table that a short form means included.
+
+    >>> names_of("disease.*", ["age", "disease.flu", "disease.asthma"])
+    ['disease.flu', 'disease.asthma']
+    """
     if names is None:
         return []
-    return [names] if isinstance(names, str) else list(dict.fromkeys(names))
+    return list(dict.fromkeys(expanded([names] if isinstance(names, str) else names, columns)))
 
 
 def principles_of(

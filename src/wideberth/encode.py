@@ -9,21 +9,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import lcm
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
 from wideberth.errors import TableError
-from wideberth.exact import Ints, Numbers, fraction
+from wideberth.exact import Floats, Ints, Numbers, fraction, whole
 from wideberth.hierarchy import Hierarchy
-from wideberth.schema import convert, infer_type
+from wideberth.schema import components, convert, infer_type, is_vector, require_finite
 from wideberth.words import held_as_words, in_words, is_text
 
 Codes = npt.NDArray[np.int32]
 
 #: From so many rows on, it pays to find a column's distinct texts first.
 _LONG = 10_000
+#: If a value has more rows than this on average, there are few values.
+_FEW = 16
 _PER_DAY = {"ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 
 
@@ -112,28 +115,65 @@ class Domain:
         return self.values is not None and self.values.dtype.is_temporal()
 
     def vectors(self) -> Numbers:
-        """Return the values of several number columns as rows of one exact matrix."""
-        lines = [c.numbers for c in self.components]
-        if not lines or any(line is None for line in lines):
+        """Return the values of several number columns as rows of one exact matrix.
+
+        A single number column is a matrix of one column. Long decimals take their time.
+        """
+        lines = [(part.numbers, codes) for part, codes in self._lines()]
+        exact = [(line, codes) for line, codes in lines if line is not None]
+        per = lcm(*(line.per for line, _ in exact))
+        bound = max((line.bound * (per // line.per) for line, _ in exact), default=0)
+        columns = [whole(line.units, bound)[codes] * (per // line.per) for line, codes in exact]
+        return Numbers(np.stack(columns, axis=1), per)
+
+    def floats(self) -> tuple[Floats, bool]:
+        """Return the same rows rounded to floats, and whether these still denote the values.
+
+        They do if the shortest decimal that denotes a float is the value it was rounded from.
+        """
+        if not self.known:
+            return np.empty((0, max(len(self.components), 1))), True
+        columns, denoted = [], True
+        for part, codes in self._lines():
+            values = part.values
+            assert values is not None  # noqa: S101 - it holds numbers
+            if values.dtype == pl.Float32:  # 0.1 in single precision is a tenth, too
+                values = values.cast(pl.String).cast(pl.Float64)
+            if values.dtype == pl.Float64:
+                floats = values.to_numpy()
+            else:
+                numbers = part.numbers
+                assert numbers is not None  # noqa: S101 - it holds numbers
+                floats = numbers.floats()
+                denoted &= numbers.per == 1 and numbers.bound < 2**53
+            columns.append(floats[codes])
+        return np.stack(columns, axis=1), denoted
+
+    def _lines(self) -> list[tuple[Domain, Codes]]:
+        """Return the number columns that make up the values, each with every value's code in it."""
+        columns = self.components or (self,)
+        if not all(column._holds_numbers for column in columns):
             raise TableError(
                 f"'{self.name}' is no vector of numbers",
                 hint="name a list column, or several number columns joined by '+'",
             )
-        assert self.parts is not None  # noqa: S101 - components imply parts
+        if self.parts is None:
+            return [(self, np.arange(self.known, dtype=np.int32))]
         parts = self.parts[: self.known]
-        for component, codes in zip(self.components, parts.T, strict=True):
-            if component.missing is not None and bool((codes == component.missing).any()):
+        for column, codes in zip(columns, parts.T, strict=True):
+            if column.missing is not None and bool((codes == column.missing).any()):
                 raise TableError(
-                    f"'{self.name}': some rows lack the component '{component.name}' only",
+                    f"'{self.name}': some rows lack the component '{column.name}' only",
                     hint="give all components of a row, or none",
                 )
-        exact = [line for line in lines if line is not None]
-        per = int(np.lcm.reduce(np.array([line.per for line in exact], dtype=object)))
-        columns = [
-            line.units.astype(object)[codes] * (per // line.per)
-            for line, codes in zip(exact, parts.T, strict=True)
-        ]
-        return Numbers.whole(np.stack(columns, axis=1), per)
+        return list(zip(columns, parts.T, strict=True))
+
+    @property
+    def _holds_numbers(self) -> bool:
+        dtype = None if self.values is None else self.values.dtype
+        return dtype is not None and (
+            dtype.is_numeric() or dtype in (pl.Date, pl.Datetime, pl.Duration)
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,10 +196,10 @@ def encode(series: pl.Series) -> Column:
     (array([1, 2, 0, 1], dtype=int32), ['1000', '1020'], 2)
     """
     dtype, name = series.dtype, series.name
-    if dtype in (pl.List, pl.Array):
+    if dtype in (pl.List, pl.Array) or is_vector(dtype):
         return _vector(series)
     if dtype.is_float():
-        _refuse_not_finite(series)
+        require_finite(series)
     if dtype in (pl.Int128, pl.UInt128):  # beyond what NumPy holds
         series, dtype = series.cast(pl.Decimal(38, 0)), pl.Decimal(38, 0)
     series = series.alias("")  # polars may take a name such as ^a.*$ for a pattern
@@ -213,8 +253,13 @@ def join(name: str, columns: Sequence[Column]) -> Column:
     """
     sizes = [c.domain.size for c in columns]
     key = columns[0].codes.astype(np.int64)
-    parts = [np.arange(sizes[0])]
+    parts: list[Ints | Codes] = [np.arange(sizes[0])]
+    rows: Ints | None = None
     for column, size in zip(columns[1:], sizes[1:], strict=True):
+        if len(parts[0]) == len(key):  # every row has a code of its own, whatever follows
+            rows = np.argsort(key) if rows is None else rows
+            parts.append(column.codes[rows])
+            continue
         key = key * size + column.codes
         present, dense = compress(key, len(parts[0]) * size)
         parts = [part[present // size] for part in parts] + [present % size]
@@ -291,7 +336,10 @@ def _encode_by_search(series: pl.Series) -> tuple[Codes, pl.Series]:
         return np.full(len(series), -1, dtype=np.int32), values
     physical, distinct = series.to_physical(), values.to_physical()
     filled = physical.fill_null(distinct[0]).to_numpy()
-    codes = np.searchsorted(distinct.to_numpy(), filled).astype(np.int32)
+    if len(values) * _FEW < len(series):
+        codes = np.searchsorted(distinct.to_numpy(), filled).astype(np.int32)
+    else:  # to sort all rows once is faster than a search for each
+        codes = np.unique(filled, return_inverse=True)[1].astype(np.int32)
     if series.has_nulls():
         codes[series.is_null().to_numpy()] = -1
     return codes, values
@@ -325,39 +373,11 @@ def _encode_words(texts: pl.Series, at: Codes) -> tuple[Codes, pl.Series]:
 
 
 def _vector(series: pl.Series) -> Column:
-    """Encode a list column as its components taken together."""
-    lists = series.alias("")
-    if isinstance(lists.dtype, pl.Array):
-        lists = lists.arr.to_list()
-    lengths = lists.list.len()
-    width = int(lengths.drop_nulls().head(1).sum())
-    if not width:
-        return _nothing(series)
-    odd = (lengths != width).fill_null(False)
-    if odd.any():
-        row = int(odd.arg_true()[0]) + 1
-        raise TableError(f"column '{series.name}', row {row}: not as long as the first list")
-    columns = [encode(lists.list.get(i).alias(f"{series.name}[{i}]")) for i in range(width)]
-    return join(series.name, columns)
-
-
-def _nothing(series: pl.Series) -> Column:
-    """Encode a column of lists that has none, or has empty ones."""
-    if not series.is_null().all():
-        raise TableError(f"column '{series.name}' holds empty lists", hint="leave the cell empty")
-    histogram = np.array([len(series)])
+    """Encode a column of lists or structs as its components taken together."""
+    columns = [encode(part) for part in components(series)]
+    if columns:
+        return join(series.name, columns)
     return Column(
         np.zeros(len(series), dtype=np.int32),
-        Domain(name=series.name, histogram=histogram, missing=0),
+        Domain(name=series.name, histogram=np.array([len(series)]), missing=0),
     )
-
-
-def _refuse_not_finite(series: pl.Series) -> None:
-    fine = series.alias("").is_finite().fill_null(True)
-    if not fine.all():
-        row = int((~fine).arg_true()[0])
-        kind = "NaN" if np.isnan(series[row]) else "an infinite number"
-        raise TableError(
-            f"column '{series.name}', row {row + 1}: {kind} is neither a value nor missing",
-            hint="replace it by a number, or leave the cell empty (missing)",
-        )

@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
+from wideberth.schema import is_vector
 from wideberth.words import as_string, held_as_words
 
 #: An order of more categories, or with fewer rows for each, is no scale that somebody stated: it
@@ -39,8 +40,11 @@ def forgetful_series(series: pl.Series) -> pl.Series:
         fresh = pl.Categorical(pl.Categories.random("published"))
         return _texts(series.cast(pl.String)).cast(fresh)
     if dtype.is_nested():
-        return pl.Series(series.name, series.to_list(), dtype=_plain(dtype))
-    return _texts(series) if dtype in (pl.String, pl.Binary) else series
+        return _nested(series.alias("").cast(_plain(dtype))).alias(series.name)
+    if dtype in (pl.String, pl.Binary):
+        return _texts(series)
+    # To take all rows, one by one, leaves behind what lies under missing ones.
+    return series.gather(np.arange(len(series))) if series.has_nulls() else series
 
 
 def _ordered(categories: list[str], rows: int) -> list[str]:
@@ -56,6 +60,26 @@ def _texts(series: pl.Series) -> pl.Series:
     plain = filled.to_arrow(compat_level=pl.CompatLevel.oldest())
     fresh = cast("pl.Series", pl.from_arrow(plain)).alias(series.name).cast(series.dtype)
     return fresh.set(missing, None) if missing.any() else fresh
+
+
+def _nested(series: pl.Series) -> pl.Series:
+    """Rebuild lists and structs from what is in them: nothing under those that are missing."""
+    dtype, lacking = series.dtype, series.is_null()
+    if isinstance(dtype, pl.Array):
+        return _nested(series.arr.to_list()).cast(dtype)
+    if isinstance(dtype, pl.Struct):
+        fields = [
+            forgetful_series(field.alias("").set(lacking, None)).to_arrow()
+            for field in series.struct.unnest()
+        ]
+        names = [field.name for field in dtype.fields]
+        made = pa.StructArray.from_arrays(fields, names, mask=lacking.to_arrow())
+    else:
+        lengths = series.list.len().fill_null(0).to_numpy()
+        cells = forgetful_series(series.filter(lengths > 0).explode()).to_arrow()
+        ends = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+        made = pa.LargeListArray.from_arrays(ends, cells, mask=lacking.to_arrow())
+    return cast("pl.Series", pl.from_arrow(made)).cast(dtype)
 
 
 def _plain(dtype: pl.DataType) -> pl.DataType:
@@ -94,11 +118,24 @@ def _of_pandas(series: Any) -> Any:
     if hasattr(held, "_mask"):  # numbers beside a mask: what it hides is still there
         missing = series.isna().to_numpy()
         return type(held)(series.to_numpy(dtype=dtype.numpy_dtype, na_value=0), missing)
-    if str(dtype) == "object":  # a text may be of a class of its own, that knows more
-        return series.map(lambda cell: str(cell) if isinstance(cell, str) else cell)
+    if str(dtype) == "object":
+        return series.map(_anew)
     if getattr(dtype, "kind", "") == "f" and isinstance(dtype, np.dtype):
         return series.where(series.notna(), np.nan)  # one kind of NaN
     return series
+
+
+def _anew(cell: Any) -> Any:
+    """Rebuild a cell: a text may be of a class of its own, an array a part of one of all rows."""
+    if isinstance(cell, str):
+        return str(cell)
+    if isinstance(cell, np.ndarray):
+        return np.array(list(map(_anew, cell)), cell.dtype) if cell.dtype == object else cell.copy()
+    if isinstance(cell, list):
+        return [_anew(inner) for inner in cell]
+    if isinstance(cell, dict):
+        return {_anew(key): _anew(inner) for key, inner in cell.items()}
+    return cell
 
 
 def _rebuilt(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -108,6 +145,10 @@ def _rebuilt(column: pa.ChunkedArray) -> pa.ChunkedArray:
         return column.cast(kind.value_type).dictionary_encode().cast(kind)
     if not pa.types.is_nested(kind) and not pa.types.is_dictionary(kind):
         return column
+    if not pa.types.is_dictionary(kind):
+        series = cast("pl.Series", pl.from_arrow(column))
+        if is_vector(series.dtype):  # the same, without a detour by Python's own numbers
+            return pa.chunked_array([forgetful_series(series).to_arrow().cast(kind)])
     return pa.chunked_array([pa.array(column.to_pylist(), type=_without_categories(kind))])
 
 

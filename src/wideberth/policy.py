@@ -12,7 +12,7 @@ from typing import Any
 from wideberth.errors import ParameterError, PolicyError
 from wideberth.hierarchy import as_rule
 from wideberth.principles import Principle, make
-from wideberth.schema import ROLES, TYPES
+from wideberth.schema import ROLES, TYPES, covers
 from wideberth.tables import ReadOptions
 from wideberth.transform import Transform
 
@@ -40,7 +40,8 @@ class Policy:
     Parameters
     ----------
     roles : mapping
-        Columns by role: identifier, quasi, sensitive, insensitive.
+        Columns by role: identifier, quasi, sensitive, insensitive. "disease.*" stands for all that
+        begin with "disease.".
     principles : sequence of Principle
         What a release must satisfy.
     types : mapping
@@ -222,7 +223,7 @@ def _known(
     where: str,
     what: str = "an unknown key",
 ) -> None:
-    if key not in allowed:
+    if not any(covers(known, key) for known in allowed):
         close = get_close_matches(key, list(allowed), n=1)
         hint = f"did you mean '{close[0]}'?" if close else f"known: {', '.join(allowed)}"
         raise PolicyError(f"{where} has {what} '{key}'", hint=hint)

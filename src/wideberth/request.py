@@ -14,8 +14,8 @@ from wideberth.checking import names_of, principles_of
 from wideberth.errors import ParameterError, PolicyError
 from wideberth.policy import GROUP, Policy
 from wideberth.principles import Principle
-from wideberth.schema import ROLES, TYPES, check_roles, infer_type
-from wideberth.subject import require_column
+from wideberth.schema import ROLES, TYPES, by_column, check_roles, expanded, infer_type
+from wideberth.subject import guarded_by, require_column
 from wideberth.transform import STRANGE_TO, Transform
 from wideberth.words import is_text, with_numbers
 
@@ -77,16 +77,20 @@ class Request:
         source = Path(table) if isinstance(table, str | Path) else None
         native = table if source is None else tables.read(source, rules.options)
         frame, _ = tables.adopt(native)
-        kinds = {**rules.types, **(types or {})}
-        for column in [*(hierarchies or {}), *(types or {})]:
+        hierarchies = by_column(hierarchies or {}, frame.columns)
+        types = by_column(types or {}, frame.columns)
+        kinds = {**by_column(rules.types, frame.columns), **types}
+        for column in [*hierarchies, *types]:
             require_column(frame, column)
-        for kind in (types or {}).values():
+        for kind in types.values():
             if kind not in TYPES:
                 raise ParameterError(
                     f"there is no type '{kind}'", hint=f"one of {', '.join(TYPES)}"
                 )
         chosen = {
-            role: names_of(roles.get(role)) or list(rules.roles.get(role, ())) for role in ROLES
+            role: names_of(roles.get(role), frame.columns)
+            or expanded(rules.roles.get(role, ()), frame.columns)
+            for role in ROLES
         }
         check_roles(frame.columns, chosen)
         if not chosen["quasi"]:
@@ -120,7 +124,7 @@ class Request:
             source=source,
             roles=chosen,
             principles=wanted,
-            hierarchies={**rules.hierarchies, **(hierarchies or {})},
+            hierarchies={**by_column(rules.hierarchies, frame.columns), **hierarchies},
             types=kinds,
             transform=settings,
             group=_group(group, rules.group),
@@ -171,8 +175,9 @@ class Request:
         looks = [p for p in self.principles if p.needs not in ("size", "population")]
         if any(p.on is None for p in looks):
             return []
-        seen = {name for p in looks for name in ([p.on] if isinstance(p.on, str) else p.on or ())}
-        return [column for column in self.roles["sensitive"] if column not in seen]
+        sensitive = self.roles["sensitive"]
+        seen = {name for p in looks for name in guarded_by(p, sensitive)}
+        return [column for column in sensitive if column not in seen]
 
 
 def _fitting(said: Mapping[str, Any], algorithm: str | None) -> dict[str, Any]:

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from wideberth.principles import Principle, plain
+from wideberth.schema import shown
+
+if TYPE_CHECKING:
+    from wideberth.claiming import Claim
 
 
 @dataclass(frozen=True)
@@ -78,6 +82,20 @@ class PrincipleReport:
     violating_groups: int
     violating_rows: int
     worst: list[GroupReport]
+    _claims: Callable[[int], list[Claim]] | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def shown(self) -> str | None:
+        """The attribute for people: ``disease.*`` for all columns of one value."""
+        return None if self.on is None else shown(self.on.split("+"))
+
+    def claims(self, worst: int = 5) -> list[Claim]:
+        """Return what an adversary can claim about the worst groups, where near means something.
+
+        Unlike all else in a report, claims quote sensitive values. Principles without a distance
+        have none.
+        """
+        return [] if self._claims is None else self._claims(worst)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, for JSON."""
@@ -137,7 +155,7 @@ class CheckResult:
         for report in self.principles:
             verdict = "satisfied" if report.satisfied else "NOT satisfied"
             figures = ", ".join(f"{key}={value:g}" for key, value in report.achieved.items())
-            lines.append(f"{report.principle} on {report.on or 'sizes'}: {verdict} ({figures})")
+            lines.append(f"{report.principle} on {report.shown or 'sizes'}: {verdict} ({figures})")
         return "\n".join(lines + self.notes)
 
     __repr__ = __str__

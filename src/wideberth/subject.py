@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -20,9 +19,20 @@ from wideberth.exact import Ints
 from wideberth.groups import Groups, Partition
 from wideberth.hierarchy import Hierarchy, parse_spec
 from wideberth.principles import Principle, TCloseness
-from wideberth.schema import infer_type
+from wideberth.schema import (
+    absent,
+    expanded,
+    infer_type,
+    prefix_of,
+    require_vectors,
+    short_for,
+    shown,
+)
 
 _NUMERIC = ("integer", "float", "decimal", "date")
+#: Distances that are computed from numbers.
+_OF_VECTORS = ("euclidean", "manhattan", "cosine", "haversine", "variational", "jensen-shannon")
+_COMPUTED = ("absolute", "relative", *_OF_VECTORS)
 
 
 class Subject:
@@ -77,7 +87,7 @@ class Subject:
             if column not in sensitive and not isinstance(rule, Hierarchy):
                 parse_spec(_rule(rule), [], Path())  # not needed here, but it must be sound
         self._kinds: dict[tuple[str, bool], str] = {}
-        self._columns: dict[tuple[tuple[tuple[str, str], ...], bool], Column] = {}
+        self._columns: dict[tuple[tuple[tuple[str, str], ...], bool, bool], Column] = {}
         self._groups: dict[Column | None, Groups] = {}
 
     @cached_property
@@ -93,25 +103,38 @@ class Subject:
         if principle.needs in ("size", "population"):
             return ()
         if principle.on is not None:
-            on = (principle.on,) if isinstance(principle.on, str) else tuple(principle.on)
+            on = guarded_by(principle, self.sensitive)
             for column in on:
                 if column not in self.sensitive:
+                    what = f"'{column}' is no sensitive attribute"
+                    if begin := short_for(column):
+                        what = f"no sensitive attribute begins with '{begin}'"
+                    named = f"on={self._first(principle)}" if self.sensitive else None
                     raise ParameterError(
-                        f"{principle.name}: '{column}' is no sensitive attribute",
-                        hint=f"on={self.sensitive[0]}" if self.sensitive else "--sensitive COLUMN",
+                        f"{principle.name}: {what}", hint=named or "--sensitive COLUMN"
                     )
             return on
         if not self.sensitive:
             raise ParameterError(
                 f"{principle.name} needs a sensitive attribute", hint="--sensitive COLUMN"
             )
-        if len(self.sensitive) > 1 and principle.needs != "several":
+        together = principle.needs == "distance" and prefix_of(self.sensitive) is not None
+        if len(self.sensitive) > 1 and principle.needs != "several" and not together:
+            first = self._first(principle)
             raise ParameterError(
                 f"{principle.name} must say which sensitive attribute it is on",
-                hint=f'on = "{self.sensitive[0]}" in a policy, '
-                f"{principle.name}:on={self.sensitive[0]},… on the command line",
+                hint=f'on = "{first}" in a policy, {principle.name}:on={first},… on the '
+                "command line",
             )
         return tuple(self.sensitive)
+
+    def _first(self, principle: Principle) -> str:
+        """Name a sensitive attribute: one of several columns, if the principle can guard it."""
+        if principle.needs in ("distance", "values"):
+            prefixes = [column.rpartition(".")[0] for column in self.sensitive]
+            shared = (f"{p}.*" for p in prefixes if p and prefixes.count(p) > 1)
+            return next(shared, self.sensitive[0])
+        return self.sensitive[0]
 
     def column(self, on: tuple[str, ...], principle: Principle) -> Column:
         """Return a sensitive attribute encoded; several columns are taken together.
@@ -120,13 +143,19 @@ class Subject:
         """
         referred = self.reference_for(principle) is not None
         read_as = tuple((name, self._kind(name, principle)) for name in on)
-        if (read_as, referred) not in self._columns:
+        # The same column may be read as numbers, and by its tree.
+        bare = _computes(principle) and not self.hierarchies.keys().isdisjoint(on)
+        key = (read_as, referred, bare)
+        if key not in self._columns:
             parts = [self._single(name, kind, principle) for name, kind in read_as]
-            column = parts[0] if len(parts) == 1 else join("+".join(on), parts)
+            measured = _distance(principle) in ("auto", *_COMPUTED)
+            if measured and all(kind in _NUMERIC for _, kind in read_as):
+                _require_whole(parts)
+            column = parts[0] if len(parts) == 1 else join(shown(on), parts)
             if referred:
                 column = _counted_below(column, self.frame.height)
-            self._columns[read_as, referred] = column
-        return self._columns[read_as, referred]
+            self._columns[key] = column
+        return self._columns[key]
 
     def reference_for(self, principle: Principle) -> pl.DataFrame | None:
         """Return the reference if the principle compares groups with it."""
@@ -145,10 +174,11 @@ class Subject:
         key = (name, self.reference_for(principle) is not None)
         if key not in self._kinds:
             series = self._series(name, principle)
-            nothing = series.null_count() == len(series)  # then no type is wrong
+            # Of a column without a value, no type is wrong.
+            nothing = series.null_count() == len(series) and not series.dtype.is_nested()
             self._kinds[key] = self.types.get(name) or ("float" if nothing else infer_type(series))
         kind = self._kinds[key]
-        if principle.needs == "numbers":
+        if _computes(principle):
             given = name in self.types or kind in _NUMERIC
             return kind if given else "float"  # converting says in which row there is no number
         # A tree's labels are the values as written.
@@ -177,14 +207,18 @@ class Subject:
 
     def _encoded(self, series: pl.Series, kind: str, principle: Principle) -> Column:
         name = series.name
+        plain = name in self.hierarchies or self.types.get(name, "vector") != "vector"
+        if series.dtype.is_nested() and principle.needs != "numbers" and not plain:
+            require_vectors(series)
+            return encode(series)
         try:
-            column = encode(series) if kind == "vector" else encode_as(series, kind)
+            column = encode_as(series, kind)
         except TableError as error:
-            if name in self.types or principle.needs != "numbers":
+            if name in self.types or not _computes(principle):
                 raise
             what = f"{principle.name} needs numbers; {error.what}"
             raise TableError(what, hint=error.hint) from None
-        if name in self.hierarchies and principle.needs != "numbers":
+        if name in self.hierarchies and not _computes(principle):
             column = column.with_tree(self._tree(name, column))
         return column
 
@@ -206,7 +240,7 @@ class Subject:
     def group_values(self, group: int) -> dict[str, Any]:
         """Return what identifies a group."""
         row = int((self.partition.labels == group).argmax())
-        return {column: self.frame[column][row] for column in self.keys}
+        return {column: _cell(self.frame[column], row) for column in self.keys}
 
     def with_population(
         self, population: object
@@ -242,13 +276,46 @@ class Subject:
         first = partition.first_rows()
 
         def values(group: int) -> dict[str, Any]:
-            return {column: series[int(first[group])] for column, series in both.items()}
+            return {column: _cell(series, int(first[group])) for column, series in both.items()}
 
         return groups, values, partition.labels[self.partition.first_rows()].astype(np.int64)
 
 
+def _cell(series: pl.Series, row: int) -> Any:
+    """Return a cell as a plain value: a list as a list."""
+    return series.slice(row, 1).to_list()[0]
+
+
 def _rule(given: object) -> Any:
     return str(given) if isinstance(given, Path) else given
+
+
+def guarded_by(principle: Principle, sensitive: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns that a principle says it is on, short forms written out."""
+    on = principle.on or ()
+    return tuple(dict.fromkeys(expanded([on] if isinstance(on, str) else on, sensitive)))
+
+
+def _computes(principle: Principle) -> bool:
+    """Tell whether a principle cannot do without numbers."""
+    return principle.needs == "numbers" or _distance(principle) in _COMPUTED
+
+
+def _distance(principle: Principle) -> object:
+    return getattr(principle, "distance", None) if principle.needs == "distance" else None
+
+
+def _require_whole(parts: Sequence[Column]) -> None:
+    """Refuse rows that have some components of a vector, but not all."""
+    lacking = np.array([part.codes == part.domain.missing for part in parts])
+    odd = lacking & ~lacking.all(axis=0)
+    if odd.any():
+        row = int(odd.any(axis=0).argmax())
+        name = parts[int(odd[:, row].argmax())].domain.name
+        raise TableError(
+            f"column '{name}', row {row + 1}: missing, but other components are not",
+            hint="give all components of a row, or none",
+        )
 
 
 def compares(principle: Principle) -> bool:
@@ -331,10 +398,10 @@ def _encode_quasi(series: pl.Series) -> Column:
 def require_column(frame: pl.DataFrame, column: str, where: str = "the table") -> None:
     """Refuse a column that is not there, with the nearest name that is."""
     if column not in frame.columns:
-        close = get_close_matches(column, frame.columns, n=1)
+        what, near = absent(column, frame.columns, where)
         hint = "look at its first line, or let wideberth init list its columns"
         if frame.width == 1:
             hint = "it has one column only: is the delimiter right?"
-        if close:
-            hint = f"did you mean '{close[0]}'?"
-        raise TableError(f"{where} has no column '{column}'", hint=hint)
+        if near:
+            hint = f"did you mean '{near}'?"
+        raise TableError(what, hint=hint)

@@ -18,7 +18,7 @@ METHODS = ("optimal", "mbf", "components")
 #: Nor may a weight be heavier than the inverse of this.
 _LIGHTEST = 1e-9
 _OF_RANGES = ("recoding", "align", "cuts", "dealing")
-_OF_LATTICES = ("measure", "levels", "local_rounds", "max_checks", "max_seconds", "max_memory")
+_OF_LATTICES = ("measure", "levels", "local_rounds", "max_checks", "max_seconds")
 _OF_ANATOMY = ("method", "group_rows")
 #: What an algorithm does not look at.
 STRANGE_TO = {
@@ -77,7 +77,8 @@ class Transform:
     max_checks, max_seconds : optional
         How long the lattice is searched; without, until its best node is proven best.
     max_memory : int
-        How many megabytes the tables of the lattice's nodes may take.
+        How many megabytes the tables of the lattice's nodes may take, 1024 by default; of other
+        algorithms, how many distances may take at a time, 256 by default.
     method : str
         How anatomy makes groups: "optimal" leaves out as few rows as possible; "mbf" takes rows
         from the largest buckets first, as Wang et al. 2013 do; "components" makes buckets of all
@@ -108,13 +109,16 @@ class Transform:
     local_rounds: int = 0
     max_checks: int | None = None
     max_seconds: float | None = None
-    max_memory: int = 1024
+    max_memory: int = None  # type: ignore[assignment] # filled in by algorithm
     method: str = "optimal"
     group_rows: int | None = None
 
     def __post_init__(self) -> None:
         """Refuse what makes no sense whatever the table."""
         _one_of("algorithm", self.algorithm, ALGORITHMS)
+        if vars(self)["max_memory"] is None:
+            usual = 1024 if self.algorithm == "lattice" else 256
+            object.__setattr__(self, "max_memory", usual)
         _one_of("cuts", self.cuts, CUTS)
         _one_of("dealing", self.dealing, DEALING)
         _one_of("method", self.method, METHODS)
@@ -169,7 +173,7 @@ class Transform:
         for key, least, usual in (
             ("local_rounds", 0, 1),
             ("max_checks", 1, 10_000),
-            ("max_memory", 1, 1024),
+            ("max_memory", 1, 256),
             ("group_rows", 1, 5),
         ):
             value = getattr(self, key)
@@ -198,6 +202,11 @@ class Transform:
                     f"{key} means nothing to the algorithm '{self.algorithm}'",
                     hint=f'leave it out, or algorithm = "{other}" (--algorithm {other})',
                 )
+
+    @property
+    def memory_for_distances(self) -> int | None:
+        """How many megabytes distances may take at a time; None where that is not said."""
+        return None if self.algorithm == "lattice" else self.max_memory
 
     @property
     def exact(self) -> bool:

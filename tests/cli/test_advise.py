@@ -150,3 +150,123 @@ def test_policy(run, write):
 )
 def test_bad_input(run, words, code, phrase):
     run(*ADVISE, *words).refuses(code, phrase)
+
+
+# ---- values with a distance
+
+VECTORS = (
+    "age,ill.a,ill.b\n1,0.5,0.5\n2,0.5,0.5\n3,0.6,0.4\n4,0.6,0.4\n5,0,1\n6,0,1\n7,1,0\n8,1,0\n"
+)
+FAR = ("advise", "ill.csv", "--sensitive", "ill.*")
+
+
+def test_distance(run, write):
+    write("ill.csv", VECTORS)
+    outcome = run(*FAR, "--distance", "variational", "--epsilon", "0.1", "--k", "2")
+    assert (outcome.code, outcome.err) == (0, "")
+    lines = outcome.out.splitlines()
+    assert lines[0] == "ill.*: 8 rows, distance variational"
+    assert lines[1] == "with epsilon=0.1, k=2: delta up to 1 is possible"
+    assert "risk of the whole table as one group, for each epsilon" in outcome.out
+    assert " 0.1 │█████████████████████▍ 42.9 %" in outcome.out
+    found = run(*FAR, "--epsilon", "0.1", "--delta", "1", "--k", "2")
+    assert found.code == 0
+    assert "✓ possible: epsilon=0.1, delta=1, k=2 (4 groups found)" in found.out
+    assert "with delta=1, k=2: epsilon up to" in found.out
+    found = run(*FAR, "--epsilon", "0.1", "--delta", "1", "--k", "3")
+    assert found.code == 3
+    assert "✗ not possible: epsilon=0.1, delta=1, k=3" in found.out
+    assert "4 rows are all near each other, groups have room for 2" in found.out
+    assert "with delta=1, k=2: epsilon up to 0.49" in run(*FAR).out
+
+
+def test_distance_not_known(run, write, monkeypatch):
+    from wideberth.principles.deciding import Answer
+    from wideberth.principles.search import Searched
+
+    write("ill.csv", VECTORS)
+    monkeypatch.setattr(Searched, "answer", lambda self, codes, **_: Answer("unknown"))
+    found = run(*FAR, "--epsilon", "0.1", "--delta", "0.9")
+    assert found.code == 3
+    assert "✗ not known: epsilon=0.1, delta=0.9, k=2" in found.out
+    assert "no partition was found, and none was ruled out" in found.out
+
+
+def test_distance_json(run, write):
+    write("ill.csv", VECTORS)
+    asked = ("--epsilon", "0.1", "--delta", "1", "--k", "3", "--format", "json")
+    outcome = run(*FAR, *asked)
+    assert outcome.code == 3
+    found = strictly(outcome.out)
+    assert found["sensitive"] == "ill.a+ill.b"
+    assert found["curve"] is None
+    far = found["dissimilarity"]
+    assert far.pop("risk")[:2] == [[0, 0.14285714285714285], [0.1, 0.42857142857142855]]
+    assert far["satisfiable"] == {
+        "verdict": "no",
+        "groups": None,
+        "witness": "4 rows are all near each other, groups have room for 2",
+    }
+    assert (far["distance"], far["k"], far["risk_exact"]) == ("variational", 3, True)
+    assert far["max_delta"]["feasible"] <= far["max_delta"]["infeasible"] < 1
+    assert "dissimilarity" not in strictly(run(*ADVISE, "--format", "json").out)
+
+
+def test_distance_of_numbers_and_texts(run, write):
+    outcome = run(*ADVISE, "--distance", "absolute", "--delta", "1", "--k", "3")
+    assert "with delta=1, k=3: epsilon below 20 is possible, from 20 on it is not" in outcome.out
+    outcome = run(
+        "advise", "people.csv", "--sensitive", "disease", "--distance", "edit", "--epsilon", "1"
+    )
+    assert outcome.code == 0
+    assert "disease: 6 rows, distance edit" in outcome.out
+
+
+def test_distance_ascii(shell, write):
+    write("ill.csv", VECTORS)
+    line = "wideberth advise ill.csv --sensitive 'ill.*' --epsilon 0.1 --delta 1 --k 3"
+    outcome = shell(line, PYTHONIOENCODING="ascii")
+    assert outcome.code == 3
+    assert outcome.out.isascii()
+    assert "FAIL not possible" in outcome.out
+
+
+@pytest.mark.parametrize(
+    ("asked", "code", "words"),
+    [
+        (("--distance", "nearly"), 2, "distance must be one of"),
+        (("--delta", "2"), 2, "delta must be a number from 0 to 1"),
+        (("--epsilon", "much"), 2, "epsilon must be a number"),
+        (("--k", "0"), 2, "0 is not in the range"),
+        (("--k", "2", "--m", "2"), 2, "one at a time"),
+        (("--m", "2"), 1, "made of several"),
+        (("--distance", "edit"), 1, ""),
+    ],
+)
+def test_distance_bad_input(run, write, asked, code, words):
+    write("ill.csv", VECTORS)
+    run(*FAR, *asked).refuses(code, words)
+    beyond = run(*FAR, "--epsilon", "2", "--k", "2")
+    assert beyond.code == 2
+    assert "epsilon must be at most 1 for distance=variational" in beyond.err
+
+
+def test_claims(run, write):
+    write("ill.csv", VECTORS.replace("\n1,", "\n2,"))
+    asked = ("check", "ill.csv", "--qi", "age", "--sensitive", "ill.*", "--principle")
+    outcome = run(*asked, "dissimilarity:epsilon=0.1,delta=0.5,k=2", "--claims", "--worst", "1")
+    assert outcome.code == 3
+    flat = " ".join(outcome.out.split())
+    assert "what could be claimed (dissimilarity:epsilon=0.1,delta=0.5)" in flat
+    assert (
+        "anybody in the group (age 2) has an ill within 0.1 of (0.5, 0.5) with 100 % confidence "
+        "(2 of 2 rows, around row 1; risk 1)"
+    ) in flat
+    found = strictly(
+        run(*asked, "dissimilarity:epsilon=0.1,delta=0.5,k=2", "--claims", "--format", "json").out
+    )
+    claim = found["principles"][0]["claims"][0]
+    assert (claim["near"], claim["rows"], claim["risk"], claim["prior"]) == (2, 2, 1, 0.5)
+    assert "no claims" in run(*asked, "k-anonymity:k=1", "--claims").out
+    plain = run(*asked, "dissimilarity:epsilon=0.1,delta=0.5,k=2", "--format", "json").out
+    assert "claims" not in strictly(plain)["principles"][0]

@@ -712,7 +712,6 @@ def test_lattice_that_has_no_admissible_node(run, levelled, line):
         ["--local-rounds", "1"],
         ["--max-seconds", "5"],
         ["--max-checks", "5"],
-        ["--max-memory", "5"],
     ],
     ids=" ".join,
 )

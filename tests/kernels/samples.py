@@ -249,13 +249,13 @@ def _by_number(a: float, b: float) -> float:
 
 
 _DISTANCES: dict[str, tuple[Any, ...]] = {
-    "integers": ("auto", "absolute", "discrete", _by_number),
-    "tenths": ("auto", "absolute", "discrete"),
+    "integers": ("auto", "absolute", "relative", "discrete", "manhattan", _by_number),
+    "tenths": ("auto", "absolute", "relative", "discrete", "euclidean"),
     "floats": ("auto", "absolute", _by_number),
-    "text": ("auto", "discrete", _by_letter),
+    "text": ("auto", "discrete", "edit", _by_letter),
     "balanced": ("auto", "tree", "discrete"),
     "unbalanced": ("auto", "tree", "discrete"),
-    "vectors": ("auto", "variational"),
+    "vectors": ("auto", "variational", "manhattan", "euclidean", "cosine"),
 }
 
 
@@ -307,6 +307,15 @@ def _settle_closeness(draw: st.DrawFn, chosen: dict[str, Any], data: Sample) -> 
     chosen["distance"] = draw(st.sampled_from(fitting))
 
 
+def _settle_dissimilarity(draw: st.DrawFn, chosen: dict[str, Any], data: Sample) -> None:
+    """No ε beyond the distance's range."""
+    distance = chosen["distance"]
+    if distance == "auto":
+        distance = {"text": "discrete", "vectors": "variational"}.get(data.kind, "")
+    if distance in ("discrete", "relative", "variational", "cosine"):
+        chosen["epsilon"] = min(chosen["epsilon"], 1)
+
+
 _SETTLE: dict[str, Callable[[st.DrawFn, dict[str, Any], Sample], None]] = {
     "epsilon-m": _settle_epsilon,
     "recursive-cl": _settle_recursive,
@@ -314,6 +323,7 @@ _SETTLE: dict[str, Callable[[st.DrawFn, dict[str, Any], Sample], None]] = {
     "multi-attribute-l": _settle_several,
     "delta-l": _settle_delta,
     "t-closeness": _settle_closeness,
+    "dissimilarity": _settle_dissimilarity,
 }
 
 

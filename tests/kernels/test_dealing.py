@@ -1,15 +1,14 @@
-"""Taking groups apart: `deal` and `partition_exactly`."""
+"""Taking groups apart: `deal`."""
 
 from __future__ import annotations
 
 from collections import Counter
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-import naive
-from wideberth.principles.dealing import deal, partition_exactly, shuffled_within
+from wideberth.principles.dealing import deal, shuffled_within
 
 codes = st.lists(st.integers(0, 6), min_size=1, max_size=14)
 
@@ -39,27 +38,6 @@ def test_who_of_equal_rows_goes_where_is_chance() -> None:
 
 def test_no_hands_at_all_still_deals_one_group() -> None:
     assert deal(np.array([2, 1]), 0, np.random.default_rng(0)).tolist() == [0, 0]
-
-
-@settings(max_examples=150)
-@given(st.integers(1, 6), st.data())
-def test_partition_exactly_finds_one_whenever_there_is_one(size: int, data: st.DataObject) -> None:
-    subsets = [[i for i in range(size) if s >> i & 1] for s in range(1, 2**size)]
-    good = {tuple(s) for s in subsets if data.draw(st.integers(0, 5)) == 0}
-    labels = partition_exactly(size, lambda rows: tuple(rows.tolist()) in good)
-    assert (labels is not None) == naive.feasible(range(size), lambda part: tuple(part) in good)
-    if labels is not None:
-        parts = [tuple(np.flatnonzero(labels == label).tolist()) for label in range(size)]
-        assert {part for part in parts if part} <= good
-        assert labels.max() + 1 == len(set(labels.tolist()))
-
-
-def test_partition_exactly_prefers_large_parts() -> None:
-    assert partition_exactly(4, lambda rows: True).tolist() == [0, 0, 0, 0]
-    assert partition_exactly(4, lambda rows: len(rows) == 3) is None
-    assert sorted(
-        Counter(partition_exactly(5, lambda rows: len(rows) in (2, 3)).tolist()).values()
-    ) == [2, 3]
 
 
 def test_many_rows_of_few_codes_are_shuffled_code_by_code() -> None:

@@ -396,6 +396,17 @@ INTRICATE: dict[str, list[Wish]] = {
 }
 
 
+def matched(case: Case, cuts: str) -> wb.Release | None:
+    """Deal by matching, unless rows are dealt by who is near whom: that is refused."""
+    try:
+        return judge(case, cuts=cuts, dealing="matching")
+    except wb.ParameterError as error:
+        near = {p.name for p in case.wanted} & {"dissimilarity", "delta-l", "l-e"}
+        if not near or "matching needs values on a line" not in str(error):
+            raise
+        return None
+
+
 @pytest.mark.parametrize("name", INTRICATE)
 @settings(max_examples=4)
 @given(data=st.data())
@@ -406,7 +417,7 @@ def test_matching(name: str, data: st.DataObject) -> None:
         mock.patch.object(matching, "_SWAPS", 10),
         pytest.warns(wb.PrivacyWarning, match="dealing by matching"),
     ):
-        release = judge(case, cuts=cuts, dealing="matching")
+        release = matched(case, cuts)
     if release is not None:
         audit = release.manifest["swap_audit"]
         assert 0 <= audit["unchanged"] <= 1
@@ -415,10 +426,13 @@ def test_matching(name: str, data: st.DataObject) -> None:
 
 
 def test_matching_where_ranks_do_not_decide() -> None:
-    """Dissimilar groups are searched for: where matching fails, dealing by rank fails too."""
+    """Dissimilar groups are searched for, in no order of values that stripes could be cut from."""
     frame = pl.DataFrame({"age": [1] * 6, "pay": [0, 0, 1, 2, 2, 3]})
-    with pytest.warns(wb.PrivacyWarning):
-        release = wb.anonymize(
+    with (
+        pytest.warns(wb.PrivacyWarning),
+        pytest.raises(wb.ParameterError, match="matching needs values on a line"),
+    ):
+        wb.anonymize(
             frame,
             quasi="age",
             sensitive="pay",
@@ -426,7 +440,6 @@ def test_matching_where_ranks_do_not_decide() -> None:
             dealing="matching",
             seed=1,
         )
-    assert release.check().satisfied
 
 
 def test_matching_what_needs_no_dealing() -> None:

@@ -121,6 +121,49 @@ def test_table_1_as_one_column_of_lists():
     assert report.achieved == {"delta": 0.25, "k": 3}
 
 
+def test_table_1_is_published_as_printed():
+    """Two QI-groups with these ranges; rows 1 to 5 and 6 to 8."""
+    printed = TABLE_I.group_by("group", "age", "zip", maintain_order=True).agg("row")
+    assert printed.rows() == [
+        (1, "18-30", "12-17k", [1, 2, 3, 4, 5]),
+        (2, "32-40", "22-30k", [6, 7, 8]),
+    ]
+
+
+def test_example_2_the_claim_about_kevin():
+    """Section I: "Kevin's disease value is fairly close to [0.4, 0.3, 0.2, 0.1]", with 80 %."""
+    first, second = wb.claims(
+        TABLE_I, quasi=["age", "zip"], sensitive=DISEASE, on=DISEASE, epsilon=0.1
+    )
+    assert (first.centre, first.neighbours) == (2, (1, 2, 3, 4))
+    assert first.value == (0.4, 0.3, 0.2, 0.1)
+    assert first.confidence == Fraction(4, 5)
+    assert (first.risk, second.risk) == (Fraction(3, 4), 0)
+    assert (first.prior, second.prior) == (Fraction(1, 5), Fraction(1, 3))  # Example 3: 20 %
+    named = TABLE_I.rename({name: f"disease.{name}" for name in DISEASE})
+    claim = wb.claims(named, quasi=["age", "zip"], sensitive="disease.*", epsilon=0.1)[0]
+    assert str(claim) == (
+        "anybody in the group (age 18-30, zip 12-17k) has a disease within 0.1 of "
+        "(0.4, 0.3, 0.2, 0.1) with 80 % confidence"
+    )
+
+
+def test_example_2_the_other_claims_in_kevins_group_are_weaker():
+    """By hand: around 1, 3 and 4 two rows each, around 5 none but itself."""
+    near = {1: {1, 2}, 2: {1, 2, 3, 4}, 3: {2, 3}, 4: {2, 4}, 5: {5}}
+    values = TABLE_I.filter(group=1).select(DISEASE).rows()
+    for row, value in enumerate(values, 1):
+        close = {i for i, other in enumerate(values, 1) if variational(value, other) <= 0.1}
+        assert close == near[row]
+
+
+def test_equation_4_risk_of_the_table_as_published_and_as_one_group():
+    claims = wb.claims(TABLE_I, group="group", sensitive=DISEASE, on=DISEASE, epsilon=0.1)
+    assert max(claim.risk for claim in claims) == Fraction(3, 4)
+    curve = dict(wb.advise(TABLE_I, DISEASE).dissimilarity().risk_curve())
+    assert curve[Fraction(1, 10)] == Fraction(3, 7)  # row 2 again, among all eight
+
+
 # ---- Section II.B, III.A
 
 

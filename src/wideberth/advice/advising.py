@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 from math import inf, nextafter
@@ -15,13 +15,22 @@ import pyarrow as pa
 
 from wideberth import tables
 from wideberth.advice.crowding import crowding
+from wideberth.advice.dissimilar import DissimilarityAdvice
 from wideberth.advice.limits import Limit, Whole
 from wideberth.advice.refusal import refusal
+from wideberth.checking import names_of
+from wideberth.distances import Metric
 from wideberth.errors import InfeasibleError, ParameterError, TableError
 from wideberth.exact import fraction
 from wideberth.policy import Policy
-from wideberth.principles import DistinctLDiversity, EpsilonMAnonymity, Principle, lookup
-from wideberth.schema import TYPES, infer_type
+from wideberth.principles import (
+    Dissimilarity,
+    DistinctLDiversity,
+    EpsilonMAnonymity,
+    Principle,
+    lookup,
+)
+from wideberth.schema import TYPES, by_column, infer_type, prefix_of
 from wideberth.subject import Subject, require_column
 
 #: An int where it is whole, a float where that denotes it exactly, else a Fraction.
@@ -58,11 +67,12 @@ _NUMBERS: list[tuple[str, str, dict[str, Any]]] = [
 
 def advise(
     table: object,
-    sensitive: str | None = None,
+    sensitive: str | Sequence[str] | None = None,
     *,
     types: Mapping[str, str] | None = None,
     hierarchies: Mapping[str, Any] | None = None,
     policy: Policy | str | Path | None = None,
+    max_memory: int | None = None,
 ) -> Advice:
     """Tell which parameters are possible for a sensitive attribute.
 
@@ -70,12 +80,15 @@ def advise(
     ----------
     table : series, sequence, dataframe or path
         A pandas, polars or pyarrow column, or any sequence of values; or a table with it.
-    sensitive : str, optional
-        Which column of a table. May be left out with a policy that has one sensitive attribute.
+    sensitive : str or sequence of str, optional
+        Which column of a table, or columns that are one value together; "disease.*" stands for all
+        that begin with "disease.". May be left out with a policy that has one sensitive attribute.
     types, hierarchies : mapping, optional
         As in `check`.
     policy : Policy or path, optional
         Where what is not given here comes from.
+    max_memory : int, optional
+        How many megabytes distances may take at a time, 256 by default. Less takes longer.
 
     Returns
     -------
@@ -91,34 +104,37 @@ def advise(
         policy = Policy.load(policy)
     types, hierarchies = dict(types or {}), dict(hierarchies or {})
     frame = _adopted(table, policy)
+    names = names_of(sensitive, frame.columns)
     if policy is not None:
         types, hierarchies = {**policy.types, **types}, {**policy.hierarchies, **hierarchies}
-        listed = list(policy.roles.get("sensitive", ()))
-        if sensitive is None and len(listed) == 1:
-            sensitive = listed[0]
-    if sensitive is None and frame.width == 1:
-        sensitive = frame.columns[0]
-    if sensitive is None:
+        listed = names_of(policy.roles.get("sensitive"), frame.columns)
+        if not names and (len(listed) == 1 or prefix_of(listed) is not None):
+            names = listed
+    if not names and frame.width == 1:
+        names = frame.columns
+    if not names:
         several = [] if policy is None else list(policy.roles.get("sensitive", ()))
         raise ParameterError(
             "which column is sensitive is not said"
             + (f": the policy has {len(several)}" if several else ""),
             hint=f"--sensitive {several[0]}" if several else "--sensitive COLUMN",
         )
-    require_column(frame, sensitive)
+    types, hierarchies = by_column(types, frame.columns), by_column(hierarchies, frame.columns)
+    for name in names:
+        require_column(frame, name)
     for kind in types.values():
         if kind not in TYPES:
             raise ParameterError(f"there is no type '{kind}'", hint=f"one of {', '.join(TYPES)}")
-    # The column is its own group id: nothing here looks at groups.
+    # A column is its own group id: nothing here looks at groups.
     subject = Subject(
-        frame.select(sensitive),
+        frame.select(names),
         quasi=[],
-        sensitive=[sensitive],
-        group=sensitive,
-        hierarchies={k: v for k, v in hierarchies.items() if k == sensitive},
-        types={k: v for k, v in types.items() if k == sensitive},
+        sensitive=names,
+        group=names[0],
+        hierarchies={k: v for k, v in hierarchies.items() if k in names},
+        types={k: v for k, v in types.items() if k in names},
     )
-    return Advice(subject, sensitive)
+    return Advice(subject, max_memory=max_memory)
 
 
 def _adopted(table: object, policy: Policy | None) -> pl.DataFrame:
@@ -152,25 +168,53 @@ def _adopted(table: object, policy: Policy | None) -> pl.DataFrame:
 class Advice:
     """What is possible for one sensitive attribute, exactly. Made by `advise`."""
 
-    def __init__(self, subject: Subject, sensitive: str) -> None:
-        self.sensitive = sensitive
+    def __init__(self, subject: Subject, *, max_memory: int | None = None) -> None:
+        self._on = tuple(subject.sensitive)
+        self.sensitive = "+".join(self._on)
         self._subject = subject
+        self._max_memory = max_memory
         self.rows = subject.frame.height
-        series = subject.frame[sensitive]
-        kind = subject.types.get(sensitive) or infer_type(series)
-        empty = series.null_count() == len(series)  # then no type is wrong
+        series = subject.frame[self._on[0]]
+        kind = subject.types.get(self._on[0]) or infer_type(series)
+        empty = series.null_count() == len(series) and not series.dtype.is_nested()
+        guessed = self._on[0] not in subject.types  # of a column without a value, no type is wrong
         #: Whether it holds numbers or dates, so that (ε,m) means something.
-        self.numeric = kind in _NUMERIC or (empty and sensitive not in subject.types)
+        self.numeric = len(self._on) == 1 and (kind in _NUMERIC or (empty and guessed))
+        #: Whether a value is made of several numbers, so that only a distance compares two of them.
+        self.vector = len(self._on) > 1 or kind == "vector"
 
     @cached_property
     def _numbers(self) -> Whole:
         probe = EpsilonMAnonymity(epsilon=0, m=1)
-        return Whole(self._subject.column((self.sensitive,), probe), self.rows)
+        if self.vector:
+            raise TableError(
+                f"epsilon-m needs numbers, but '{self.sensitive}' is made of several",
+                hint="dissimilarity, with a distance",
+            )
+        return Whole(self._subject.column(self._on, probe), self.rows)
 
     @cached_property
     def _values(self) -> Whole:
-        column = self._subject.column((self.sensitive,), DistinctLDiversity(l=1))
+        column = self._subject.column(self._on, DistinctLDiversity(l=1))
         return Whole(column, self.rows)
+
+    def dissimilarity(self, distance: str | Metric = "auto") -> DissimilarityAdvice:
+        """Return what (ε,δ)^k-dissimilarity is possible.
+
+        Parameters
+        ----------
+        distance : str or callable
+            How far two values are apart: a name, as of the principle, or a function of two values.
+
+        Examples
+        --------
+        >>> advice = advise([[1, 0], [0, 1], [1, 0], [0.5, 0.5]]).dissimilarity("variational")
+        >>> advice.max_delta(epsilon=0.5, k=2).feasible
+        Fraction(0, 1)
+        """
+        asked = Dissimilarity(epsilon=0, delta=0, k=1, distance=distance)
+        column = self._subject.column(self._on, asked)
+        return DissimilarityAdvice(column, distance, max_memory=self._max_memory)
 
     def max_m(
         self,
@@ -266,10 +310,12 @@ class Advice:
         relative: bool = False,
         e1: float | None = None,
         e2: float | None = None,
+        dissimilarity: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
         """Return plain values, for JSON: what was asked and the answers.
 
-        A bound on ε is rounded down, if at all, so that every ε below it is possible. Null stands
+        What is asked of dissimilarity (distance, epsilon, delta, k) has an entry of its own. A
+        bound on ε is rounded down, if at all, so that every ε below it is possible. Null stands
         for what was not asked, or has no answer, and in place of an infinite bound: there every ε
         is possible, of relative ones up to 1.
         """
@@ -279,7 +325,7 @@ class Advice:
             reach["relative"] = False
         near = not (epsilon is None and e1 is None and e2 is None)
         known = relative_epsilon(epsilon) if relative else epsilon
-        return {
+        found: dict[str, Any] = {
             "sensitive": self.sensitive,
             "rows": self.rows,
             "epsilon": None if known is None else down(fraction(known)),
@@ -307,6 +353,12 @@ class Advice:
                 for name, key, others, limit in self.other()
             ],
         }
+        if dissimilarity is not None:
+            asked = dict(dissimilarity)
+            found["dissimilarity"] = self.dissimilarity(asked.pop("distance", "auto")).to_dict(
+                **asked
+            )
+        return found
 
     def __repr__(self) -> str:
         """Say what it is about."""

@@ -14,9 +14,9 @@ import numpy as np
 from wideberth.encode import Codes
 from wideberth.exact import Ints
 from wideberth.principles import Rule
-from wideberth.principles.dissimilarity import Scattered
 from wideberth.principles.diversity import _Frequency, _Unique
 from wideberth.principles.proximity import _Crowd, _Neighbourhoods
+from wideberth.principles.search import Searched
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +60,6 @@ def crowding(rule: Rule, size: int) -> Crowding | None:
         return Crowding(each, each, rule.share)
     if isinstance(rule, _Unique):
         return Crowding(each, each, Fraction(1, rule.m))
-    if isinstance(rule, Scattered) and rule.buckets is not None:
-        every = np.arange(int(rule.buckets.max()) + 1)
-        return Crowding(rule.buckets, every, Fraction(1, rule.smallest))
+    if isinstance(rule, Searched) and rule.line is not None:
+        return Crowding(rule.line.place, rule.line.reach, Fraction(1, rule.smallest))
     return None

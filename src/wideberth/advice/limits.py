@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
 from fractions import Fraction
 from math import inf, isinf, nextafter
 from typing import Any
@@ -12,6 +11,8 @@ from typing import Any
 import numpy as np
 
 from wideberth.advice.crowding import crowding
+from wideberth.advice.dissimilar import DissimilarityAdvice
+from wideberth.advice.rounding import rounded
 from wideberth.advice.spacing import Spacing
 from wideberth.encode import Column, Domain
 from wideberth.errors import ParameterError
@@ -19,6 +20,7 @@ from wideberth.exact import fraction
 from wideberth.groups import Groups
 from wideberth.principles import (
     DeltaLDiversity,
+    Dissimilarity,
     EpsilonMAnonymity,
     LEDiversity,
     Parameter,
@@ -28,6 +30,8 @@ from wideberth.principles import (
     make,
 )
 from wideberth.principles.dissimilarity import Scattered
+
+__all__ = ["Limit", "Whole", "rounded"]
 
 _ULPS = 4  # a figure is rounded so often at most
 _TINY = 1e-12
@@ -101,6 +105,8 @@ class Whole:
             return None
         if key in ("epsilon", "delta") and isinstance(weakest, EpsilonMAnonymity | DeltaLDiversity):
             return self._farthest(weakest)
+        if isinstance(weakest, Dissimilarity):
+            return self._dissimilar(weakest, key)
         if not self.feasible(weakest):
             return None
         crowd = crowding(self.bind(weakest), self.domain.size)
@@ -139,6 +145,23 @@ class Whole:
             return 10**300 if specification.high is None else specification.high
         return specification.low
 
+    def _dissimilar(self, principle: Dissimilarity, key: str) -> Limit | None:
+        """Return the strongest value for which groups are known; there may be stronger ones."""
+        assert self.column is not None  # noqa: S101 - it guards an attribute
+        advice = DissimilarityAdvice(self.column, principle.distance)
+        if key == "k":
+            most = advice.max_k(principle.epsilon, principle.delta).feasible
+            return None if most is None else Limit(most)
+        if key == "delta":
+            bracket = advice.max_delta(principle.epsilon, principle.k)
+        else:
+            bracket = advice.max_epsilon(principle.delta, principle.k)
+        if bracket.every:
+            return Limit(None)
+        if bracket.feasible is None:
+            return None
+        return Limit(bracket.feasible, exclusive=not bracket.attained)
+
     def _farthest(self, principle: EpsilonMAnonymity | DeltaLDiversity) -> Limit | None:
         if isinstance(principle, EpsilonMAnonymity):
             epsilon = self.spacing(principle.relative).supremum(self.rows // principle.m)
@@ -149,18 +172,6 @@ class Whole:
             epsilon = self.spacing(False).supremum(int(self.rows / wanted))
             epsilon = None if epsilon is None else epsilon / 2
         return None if epsilon == 0 else Limit(epsilon, exclusive=True)
-
-
-def rounded(value: Fraction, *, up: bool, digits: int = 6) -> Fraction:
-    """Return a number that is short to write, on the given side of the exact one.
-
-    >>> rounded(Fraction(2, 3), up=False, digits=2), rounded(Fraction(1200), up=True)
-    (Fraction(33, 50), Fraction(1200, 1))
-    """
-    if value.denominator == 1:
-        return value
-    with localcontext(prec=digits, rounding=ROUND_CEILING if up else ROUND_FLOOR):
-        return Fraction(Decimal(value.numerator) / Decimal(value.denominator))
 
 
 def _last(low: int, high: int, step: Fraction, possible: Callable[[Fraction], bool]) -> Fraction:

@@ -10,12 +10,20 @@ from typing import Any
 import numpy as np
 
 from wideberth.advice.crowding import Crowding, crowding
-from wideberth.advice.limits import Limit, Whole, rounded
+from wideberth.advice.limits import Limit, Whole
+from wideberth.advice.rounding import rounded
 from wideberth.encode import Column
 from wideberth.errors import InfeasibleError, ParameterError
 from wideberth.exact import fraction
-from wideberth.principles import EpsilonMAnonymity, LEDiversity, Principle, make, plain
-from wideberth.principles.dissimilarity import Scattered
+from wideberth.principles import (
+    Dissimilarity,
+    EpsilonMAnonymity,
+    LEDiversity,
+    Principle,
+    make,
+    plain,
+)
+from wideberth.principles.dissimilarity import Dissimilar, Scattered
 
 _SHORT = 3  # digits of a concrete value beside a bound that is out of reach itself
 
@@ -56,7 +64,8 @@ def refusal(principle: Principle, column: Column | None, rows: int) -> Infeasibl
     """
     table = Whole(column, rows)
     hint = ", or ".join(a.words for a in alternatives(principle, table))
-    return InfeasibleError(_witness(principle, table), hint=hint or "a weaker principle")
+    weaker = "a smaller epsilon" if isinstance(principle, Dissimilarity) else "a weaker principle"
+    return InfeasibleError(_witness(principle, table), hint=hint or weaker)
 
 
 def alternatives(principle: Principle, table: Whole) -> list[Alternative]:
@@ -68,10 +77,14 @@ def alternatives(principle: Principle, table: Whole) -> list[Alternative]:
         given["on"] = principle.on
     if isinstance(principle, EpsilonMAnonymity):
         keys = ["m", "epsilon"]
+    elif isinstance(principle, Dissimilarity):  # the other limits take many searches
+        keys = ["delta"] if table.rows >= principle.k else ["k"]
     else:
         keys = [k for k, p in principle.parameters().items() if p.stronger and k in given]
     found = [_changed(principle, key, given, table) for key in keys]
     possible = [alternative for alternative in found if alternative is not None]
+    if isinstance(principle, Dissimilarity):
+        return possible
     return possible or _weakened(principle, keys, given, table)
 
 
@@ -163,7 +176,9 @@ def _witness(principle: Principle, table: Whole) -> str:
     rule = table.bind(principle)
     crowd = crowding(rule, table.domain.size)
     name = table.domain.name
-    if isinstance(rule, Scattered) and rule.buckets is None:
+    if isinstance(rule, Dissimilar):
+        return _undecided(principle, rule, table)
+    if isinstance(rule, Scattered) and rule.line is None:
         fullest = rule.fullest(table.codes.astype(np.int64))
         if fullest * rule.least > table.rows:
             many = f"{fullest:,} of {_rows(table.rows)}"
@@ -184,6 +199,19 @@ def _witness(principle: Principle, table: Whole) -> str:
         return f"{principle}{needs}, the table has {table.rows:,}"
     reason = rule.reason(table.groups, 0)
     return f"{principle} on column '{table.domain.name}': in the whole table, {reason}"
+
+
+def _undecided(principle: Principle, rule: Dissimilar, table: Whole) -> str:
+    """Say why rows cannot be dealt, or that it is not known whether they can."""
+    if table.rows < rule.smallest:
+        return f"{principle} needs {_rows(rule.smallest)}, the table has {table.rows:,}"
+    answer = rule.answer(table.groups.rows(0))
+    if answer.witness is not None:
+        return f"column '{table.domain.name}': {answer.witness}"
+    return (
+        f"{principle} on column '{table.domain.name}': no partition was found, "
+        "though none was ruled out"
+    )
 
 
 def _place(principle: Principle, crowd: Crowding, begin: int, table: Whole) -> str:

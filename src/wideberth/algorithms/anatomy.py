@@ -95,7 +95,7 @@ def anatomize(
     if lead.rule.monotone:  # one that speaks of buckets knows best how to deal
         lead = next((d for d in demands if _crowds(d) is not None), lead)
     rule, codes = lead.rule, _codes(lead)
-    if isinstance(rule, Scattered) and rule.buckets is None:
+    if isinstance(rule, Scattered) and rule.line is None:
         dealt = _scattered(rule, codes, method, group_rows, rng)
     elif method == "mbf":
         dealt = _largest_first(lead, codes, rng)

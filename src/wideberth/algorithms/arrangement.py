@@ -19,6 +19,7 @@ from wideberth.encode import Codes
 from wideberth.errors import ParameterError
 from wideberth.exact import Ints
 from wideberth.kernels import kinds
+from wideberth.kernels.warming import needed
 from wideberth.quasi import Quasi
 
 #: A place on an attribute of weight 1 as an integer: sums and comparisons of losses are exact,
@@ -142,6 +143,16 @@ class Arrangement:
             return True
         p, q, dealt, _ = kernels[0].numbers
         return bool(dealt and self.unit * p > q)
+
+    @property
+    def apart(self) -> bool:
+        """Whether rows are dealt by who is near whom, not by rank."""
+        kernel = self.dealt.rule.kernel if self.dealt is not None else None
+        return kernel is not None and kernel.kind == kinds.APART
+
+    def kernels(self, cuts: str) -> list[str]:
+        """Name the kernels that splitting it takes."""
+        return needed(cuts, looks_up=self.looks_up, only_sizes=self.only_sizes, apart=self.apart)
 
     @property
     def only_sizes(self) -> bool:

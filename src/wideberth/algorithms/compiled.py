@@ -20,8 +20,8 @@ from wideberth.algorithms.crew import Task, cores, work_off
 from wideberth.algorithms.leaves import Boxes, Leaves, Pools, Style, exchanged
 from wideberth.exact import Floats, Ints
 from wideberth.groups import Partition
-from wideberth.kernels import cutting, exchanging, judging, kinds, solving, sorting
-from wideberth.kernels.warming import needed, warm
+from wideberth.kernels import cutting, exchanging, judging, kinds, parting, solving, sorting
+from wideberth.kernels.warming import warm
 from wideberth.quasi import Quasi
 
 #: Told how many rows are settled.
@@ -58,6 +58,8 @@ class Compiled:
             if index == 0 and kernel.kind == kinds.CROWD:
                 p, q, dealt, alone = kernel.numbers
                 table = table[width:] if dealt else table[:0]  # `limits` hold the reach
+            elif kernel.kind == kinds.APART:  # not monotone, so it is the first
+                (p, alone, q), dealt = kernel.numbers, kinds.BY_NEARNESS
             else:
                 line = np.zeros(judging.COLUMNS, np.int64)
                 line[: judging.NUMBERS] = kernel.kind, attribute, width, offset
@@ -97,7 +99,7 @@ class Compiled:
 
     def limits(self, out: Any) -> None:
         """Fill in the last rank within reach of each rank."""
-        if not self.judge.q:
+        if not self.judge.q or self.task.apart:
             out[:] = 0
             return
         kernel = self.task.guarded[0].rule.kernel
@@ -127,13 +129,22 @@ class Compiled:
 
     def desk(self, rows: int) -> Any:
         """Make room for judging up to so many rows."""
-        return judging.desk(rows if self.task.looks_up else 1, self.judge)
+        desk = judging.desk(rows if self.task.looks_up else 1, self.judge)
+        if not self.task.apart:
+            return desk
+        more = max(parting.room(rows, self.task.unit), desk.shape[1])
+        return np.zeros((parting.SHORT + 1, more), np.int64)
+
+    @property
+    def hands(self) -> Any:
+        """The kernel that tells into how many groups rows are dealt."""
+        return parting.hands_apart() if self.task.apart else judging.hands(self.task.looks_up)
 
     # ---- the work
 
     def prepare(self, cuts: str) -> None:
         """Compile the kernels, unless an earlier run has."""
-        warm(self.kind, needed(cuts, looks_up=self.task.looks_up, only_sizes=self.task.only_sizes))
+        warm(self.kind, self.task.kernels(cuts))
 
     def cut(self, *, paper: bool, block: int) -> Leaves:
         """Cut the table at values."""
@@ -164,7 +175,7 @@ class Compiled:
         new = _empty(self.task.rows, self.task.rows // self.task.unit + 1)
         old = solving.Leaves(leaves.ranks, leaves.sizes, leaves.hands)
         how = solving.Style(style.beam, style.narrow, style.wide, int(style.thrifty))
-        hands, solve = judging.hands(self.task.looks_up), solving.solver()
+        hands, solve = self.hands, solving.solver()
         solve_pools = solving.pools_for(self.kind)
         limits = np.empty(self.task.rows, np.uint32)
         self.limits(limits)
@@ -240,7 +251,7 @@ class _Cutter:
         self.back = cutting.Buffers(np.empty_like(codes), np.empty_like(lines))
         self.leaves = _empty(rows, rows // engine.task.unit + 1)
         # Compiled here, not by the threads, which would all begin to.
-        self.hands = judging.hands(engine.task.looks_up)
+        self.hands = engine.hands
         self.propose = cutting.proposer(engine.kind, paper)
         self.subtree = cutting.subtree_for(engine.kind)
         self.sensitive, self.judge = engine.sensitive, engine.judge

@@ -18,7 +18,8 @@ from wideberth.algorithms.leaves import Boxes, Leaves, Pools, Style, boxes_of, e
 from wideberth.errors import InfeasibleError
 from wideberth.exact import Floats, Ints
 from wideberth.groups import Groups, Partition
-from wideberth.kernels.kinds import EFFORT_AT_RANKS, EFFORT_AT_VALUES, FEWEST
+from wideberth.kernels.kinds import BY_NEARNESS, EFFORT_AT_RANKS, EFFORT_AT_VALUES, tries
+from wideberth.principles.local import Local
 
 
 class Plain:
@@ -33,6 +34,10 @@ class Plain:
         self.places = np.stack(
             [line[self.codes[:, a]] for a, line in enumerate(task.places)], axis=1
         ).astype(np.int64)
+
+    @property
+    def _dealt(self) -> int:
+        return BY_NEARNESS if self.task.apart else 0
 
     def prepare(self, cuts: str) -> None:
         """Nothing."""
@@ -55,11 +60,11 @@ class Plain:
         candidates = [
             c for a in range(self.codes.shape[1]) for c in self._at_values(rows, a, paper)
         ]
-        tries = max(FEWEST, EFFORT_AT_VALUES // len(rows))
+        left = tries(EFFORT_AT_VALUES, len(rows), self._dealt)
         for i in _cheapest([loss for loss, _, _ in candidates]):
-            if not tries:
+            if not left:
                 break
-            tries -= 1
+            left -= 1
             _, a, value = candidates[i]
             low = self.codes[rows, a] <= value
             halves = rows[low], rows[~low]
@@ -119,7 +124,7 @@ class Plain:
             return whole, [rows]
         best, parts = whole, [rows]
         beam = style.beam if style.narrow <= n < style.wide else 1
-        effort = max(FEWEST, EFFORT_AT_RANKS // n)
+        effort = tries(EFFORT_AT_RANKS, n, self._dealt)
         orders, losses = self._at_ranks(rows)
         seen: set[tuple[int, int]] = set()
         for wasteful in (False,) if style.thrifty else (False, True):
@@ -256,6 +261,9 @@ class Judge:
         """Return the number of groups, 0 if the rows cannot satisfy the demands."""
         if self.task.only_sizes:
             return int(len(ranks) >= self.task.unit)
+        alone = len(self.task.guarded) == 1 and len(ranks) >= self.task.unit
+        if self.task.apart and alone and self._local.certified(self._own(ranks)):
+            return len(ranks) // self._local.smallest
         dealt = self.settle(ranks)
         return 0 if dealt is None else int(dealt.max()) + 1
 
@@ -287,6 +295,9 @@ class Judge:
             return None
         if dealt is None:
             return whole
+        if self.task.apart:
+            ways = self._local.ways(self._own(ranks))
+            return next((labels for labels in ways if self.accepts(ranks, labels)), None)
         groups = _histograms(self.codes[0][ranks], whole, self._width(0))
         if not dealt.rule.feasible(groups)[0]:
             return None
@@ -299,6 +310,15 @@ class Judge:
                 return labels
             g //= 2
         return None
+
+    @property
+    def _local(self) -> Local:
+        rule = self.task.guarded[0].rule
+        assert isinstance(rule, Local)  # noqa: S101 - what is dealt by who is near whom
+        return rule
+
+    def _own(self, ranks: Ints) -> Ints:
+        return self.codes[0][ranks].astype(np.int64)
 
     def _finished(self, ranks: Ints, dealt: Demand) -> Ints | None:
         try:

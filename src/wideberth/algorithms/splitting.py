@@ -22,6 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from wideberth.algorithms.arrangement import Arrangement, check_list
+from wideberth.algorithms.blocks import in_blocks
 from wideberth.algorithms.demand import Demand
 from wideberth.algorithms.leaves import Boxes, Engine, Leaves, Pools, Style, boxes_of
 from wideberth.algorithms.plain import Judge, Plain
@@ -29,7 +30,8 @@ from wideberth.clock import Progress
 from wideberth.errors import InfeasibleError, ParameterError
 from wideberth.exact import Ints
 from wideberth.groups import Partition
-from wideberth.kernels.warming import missing, needed
+from wideberth.kernels.warming import missing, needed, warm
+from wideberth.principles.search import Searched
 from wideberth.quasi import Quasi
 from wideberth.transform import CUTS, DEALING
 
@@ -43,6 +45,8 @@ _POOLED, _PASSES, _NEAR = 4, 4, 12
 _EXCHANGES = 2
 #: Up to so many rows the plain engine is done before a compiler would be.
 _FEW = {"paper": 20_000, "disjoint": 10_000, "best": 4_000, "quality": 1_000}
+#: The same where rows are dealt by who is near whom.
+_FEW_NEAR = 200
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,6 +107,9 @@ def split(
     check_list(demands)
     task = Arrangement(quasis, demands, int(rng.integers(2**63)))
     tally = _Tally(progress, task.rows)
+    rule = None if task.dealt is None else task.dealt.rule
+    if isinstance(rule, Searched) and rule.line is None:
+        return _by_nearness(task, cuts, dealing, threads, rng, tally)
     engine = _engine(task, cuts, threads, tally)
     leaves = grow(engine, task, cuts, tally)
     if not leaves.hands.all():
@@ -118,6 +125,45 @@ def split(
         boxes = boxes_of(matched.partition, [quasi.codes for quasi in quasis])
         return Split(matched.partition, boxes, len(leaves), audit)
     return Split(*engine.deal(leaves), len(leaves), None)
+
+
+def _by_nearness(
+    task: Arrangement,
+    cuts: str,
+    dealing: str,
+    threads: int | None,
+    rng: np.random.Generator,
+    tally: _Tally,
+) -> Split:
+    """Split a table whose rows cannot be dealt by rank, only by who is near whom."""
+    if dealing == "matching":
+        raise ParameterError(
+            "dealing by matching needs values on a line (epsilon-m)", hint='dealing="rank"'
+        )
+    quiet = _Tally(None, task.rows)
+
+    def blocks(sizes: Arrangement, most: int) -> Leaves:
+        tally("cutting into blocks")
+        return _engine(sizes, "disjoint", threads, quiet).cut(paper=False, block=most)
+
+    few = task.rows <= _FEW_NEAR
+    others = [demand.rule.kernel for demand in task.demands if demand is not task.dealt]
+    if not few and all(others):  # here, not by the threads, which would all begin to
+        tally("preparing")
+        widest = max(quasi.domain.size for quasi in task.quasis)
+        kind = np.uint16 if widest <= 2**16 else np.int32
+        warm(kind, needed(cuts, looks_up=True, apart=True))
+
+    def leaves(block: Arrangement) -> Leaves:
+        return grow(_engine(block, cuts, 1, quiet, few=few), block, cuts)
+
+    tally("cutting blocks")
+    found = in_blocks(task, blocks, leaves, rng=rng, threads=threads, settled=tally.settled)
+    if found is None:
+        raise _refused(task)
+    partition, many = found
+    boxes = boxes_of(partition, [quasi.codes for quasi in task.quasis])
+    return Split(partition, boxes, many, None)
 
 
 def grow(
@@ -158,14 +204,17 @@ def _refused(task: Arrangement) -> InfeasibleError:
     return InfeasibleError(
         f"{dealt.principle} is not monotone, and no way was found to deal the rows to groups that "
         f"also satisfy {' and '.join(others)}",
-        hint="weaken one of them, or take a monotone principle instead (delta-l, variant stab)",
+        hint="weaken one of them, or take a monotone principle instead"
+        + (" (delta-l, variant stab)" if dealt.principle.needs == "numbers" else ""),
     )
 
 
-def _engine(task: Arrangement, cuts: str, threads: int | None, tally: _Tally) -> Engine:
+def _engine(
+    task: Arrangement, cuts: str, threads: int | None, tally: _Tally, few: bool | None = None
+) -> Engine:
     """Choose the compiled engine, unless the plain one is done before a compiler would be."""
-    kernels = needed(cuts, looks_up=task.looks_up, only_sizes=task.only_sizes)
-    if not task.compilable or (task.rows <= _FEW[cuts] and missing(kernels)):
+    few = task.rows <= _FEW[cuts] if few is None else few
+    if not task.compilable or (few and missing(task.kernels(cuts))):
         return Plain(task, tally.settled)
     from wideberth.algorithms.compiled import Compiled
 

@@ -2,8 +2,8 @@
 
 Least for a single demand of these kinds, by the proofs beside the code: no crowd beyond a share
 ((ε,m), (δ,l), frequency l, (α,k), m-uniqueness, (l,e) on trees with leaves at equal depth),
-entropy l, and recursive (c,l) without required values. Several demands are met in turn until all
-are: sound, but not always least.
+entropy l, and recursive (c,l) without required values. Where it matters who is near whom, and if
+several demands are met in turn until all are: sound, but not always least.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy as np
 from wideberth.advice import refusal
 from wideberth.advice.crowding import Crowding, crowding
 from wideberth.algorithms.demand import Demand
+from wideberth.algorithms.peeling import peeled
 from wideberth.encode import Column
 from wideberth.errors import InfeasibleError
 from wideberth.exact import Ints, fraction
@@ -26,6 +27,7 @@ from wideberth.principles.dealing import shuffled_within
 from wideberth.principles.dissimilarity import Scattered
 from wideberth.principles.diversity import _Entropy, _Recursive
 from wideberth.principles.scattering import scatter
+from wideberth.principles.search import Searched
 
 
 def suppress(
@@ -95,15 +97,18 @@ def refused(
     """
     error = refusal(demand.principle, demand.column, rows)
     if lost is None or lost == rows:
-        return InfeasibleError(f"{error.what}; leaving out rows does not help", hint=error.hint)
+        unsure = lost is None and not demand.rule.certain and rows >= demand.rule.least
+        which = "whom to leave out is not known" if unsure else "leaving out rows does not help"
+        return InfeasibleError(f"{error.what}; {which}", hint=error.hint)
     share = Fraction(lost, rows)
     many = f"{lost:,} row" + ("" if lost == 1 else "s")
     if at_least is not None and at_least < lost:
         many = f"{at_least:,} to {many}"
     permitted = f", the limit is {_percent(fraction(limit))} %" if limit else ""
     enough = ceil(share * 10**4) / 10**4  # four digits, rounded up: enough, and short
+    must = "would have to be suppressed" if demand.rule.certain else "suppressed would do"
     return InfeasibleError(
-        f"{error.what}; {many} would have to be suppressed ({_percent(share)} %){permitted}",
+        f"{error.what}; {many} {must} ({_percent(share)} %){permitted}",
         hint=f"{error.hint}, or suppression_limit={enough:g}",
     )
 
@@ -135,9 +140,15 @@ def _reduced(demand: Demand, kept: Ints, rng: np.random.Generator) -> Ints | Non
     if column is None:
         return None  # fewer rows do not make a group larger
     codes = column.codes[kept].astype(np.int64)
-    if isinstance(rule, Scattered) and rule.buckets is None:
+    if isinstance(rule, Scattered) and rule.line is None:
         found = scatter(codes, rule.near, rule.least, rng)
         return _verified(demand, kept[found.labels >= 0])
+    if isinstance(rule, Searched) and rule.line is None:
+        quota = peeled(rule, codes)
+        if quota is None:
+            return None
+        places = np.unique(codes, return_inverse=True)[1].reshape(-1)
+        return _verified(demand, kept[_chosen(places, quota, rng)])
     crowd = crowding(rule, column.domain.size)
     if crowd is not None:
         place = crowd.place[codes]

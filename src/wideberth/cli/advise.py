@@ -15,6 +15,7 @@ from wideberth.cli.options import (
     console,
     echo_json,
     format_option,
+    listed,
     read_options,
     speaks_unicode,
     table_options,
@@ -34,12 +35,17 @@ _WIDTH = 50  # of the longest bar
 
 @click.command(context_settings=SETTINGS)
 @click.argument("table", metavar="TABLE")
-@click.option("--sensitive", metavar="COLUMN", help="The sensitive attribute.")
+@click.option(
+    "--sensitive", multiple=True, metavar="C,…", help="The sensitive attribute, or its columns."
+)
 @click.option("--epsilon", metavar="E", help="How near is too near; 10% for a share of the value.")
 @click.option("--m", type=click.IntRange(1), metavar="M", help="Nobody's value surer than 1/M.")
 @click.option("--relative", is_flag=True, help="Epsilon is a share of the value (0.1, or 10%).")
 @click.option("--e1", metavar="E", help="Reach below a value, together with --e2.")
 @click.option("--e2", metavar="E", help="Reach above a value, together with --e1.")
+@click.option("--distance", metavar="NAME", help="How far two values are apart, for dissimilarity.")
+@click.option("--delta", metavar="D", help="Share of a group that must be farther than epsilon.")
+@click.option("--k", type=click.IntRange(1), metavar="K", help="Smallest group.  [default: 2]")
 @click.option("-p", "--policy", metavar="FILE", help="Roles, types, hierarchies: a policy.toml.")
 @click.option(
     "--hierarchy",
@@ -51,19 +57,29 @@ _WIDTH = 50  # of the longest bar
 @click.option(
     "--type", "types", multiple=True, metavar="COLUMN=TYPE", help="Type of the attribute."
 )
+@click.option(
+    "--max-memory",
+    type=click.IntRange(1),
+    metavar="MB",
+    help="Memory for distances at a time.  [default: 256]",
+)
 @table_options
 @format_option()
 def advise(
     table: str,
-    sensitive: str | None,
+    sensitive: tuple[str, ...],
     epsilon: str | None,
     m: int | None,
     relative: bool,
     e1: str | None,
     e2: str | None,
+    distance: str | None,
+    delta: str | None,
+    k: int | None,
     policy: str | None,
     hierarchies: tuple[str, ...],
     types: tuple[str, ...],
+    max_memory: int | None,
     delimiter: str | None,
     encoding: str | None,
     missing: str | None,
@@ -73,27 +89,80 @@ def advise(
 
     For numbers and dates (epsilon in days): the largest m for an epsilon, the epsilon that an m
     must stay below, and the trade-off between them. For any attribute: how far the other
-    principles can go. All of it is exact.
+    principles can go. All of that is exact.
+
+    For any values with a distance (--distance, --delta or --k, or a value of several numbers),
+    (epsilon,delta)^k-dissimilarity: whether it is possible, the largest delta for an epsilon, the
+    largest epsilon for a delta, and the risk of the whole table for each epsilon. That is hard to
+    tell, so the answer may leave a gap: up to here it is possible, from there on not.
 
     \b
     wideberth advise people.csv --sensitive salary
     wideberth advise people.csv --sensitive salary --epsilon 4500
     wideberth advise people.csv --sensitive salary --epsilon 10% --m 5
     wideberth advise people.csv -p policy.toml --m 5 --format json
+    wideberth advise people.csv --sensitive "disease.*" --distance variational --epsilon 0.1 --k 5
+    wideberth advise people.parquet --sensitive profile --distance euclidean \\
+        --epsilon 1.5 --delta 0.8 --k 5
 
-    Exit code 3 if both an epsilon and m are given and are not possible together, else 0.
+    Exit code 3 if an epsilon and m, or an epsilon and delta, are given and are not possible
+    together, or are not known to be; else 0.
     """
     trees, kinds = assignments(hierarchies, "--hierarchy"), assignments(types, "--type")
+    of_crowds = m is not None or relative or e1 is not None or e2 is not None
+    of_distances = not (distance is None and delta is None and k is None)
+    if of_crowds and of_distances:
+        raise click.UsageError(
+            "--m, --relative, --e1 and --e2 are about epsilon-m; "
+            "--distance, --delta and --k about dissimilarity: ask for one at a time"
+        )
     with console(stderr=True).status("reading and sorting …"):
         from wideberth import tables
         from wideberth.advice import advise as run
+        from wideberth.cli.farness import Far
         from wideberth.policy import Policy
-        from wideberth.principles import EpsilonMAnonymity
 
         plan = None if policy is None else Policy.load(policy)
         options = read_options(delimiter, encoding, missing, plan.options if plan else None)
         if plan is not None:
             plan = replace(plan, options=options)
+        advice = run(
+            tables.read(table, options),
+            listed(sensitive) or None,
+            types=kinds,
+            hierarchies=trees,
+            policy=plan,
+            max_memory=max_memory,
+        )
+        out = console()
+        if of_distances or (advice.vector and not of_crowds):
+            found: Far | _Crowds = Far(advice, distance or "auto", epsilon, delta, k or 2)
+        else:
+            found = _Crowds(advice, epsilon, m, relative, e1, e2)
+        if form == "json":
+            echo_json(found.to_dict())
+        else:
+            parts = found.parts(out)
+    if form == "text":
+        for part in parts:
+            out.print(part)
+    return 0 if found.possible else NOT_POSSIBLE
+
+
+class _Crowds:
+    """Answers about (epsilon,m)-anonymity."""
+
+    def __init__(
+        self,
+        advice: Advice,
+        epsilon: str | None,
+        m: int | None,
+        relative: bool,
+        e1: str | None,
+        e2: str | None,
+    ) -> None:
+        from wideberth.principles import EpsilonMAnonymity
+
         known = EpsilonMAnonymity.parameters()
         asked: dict[str, Any] = {
             key: None if text is None else known[key].parse(text)
@@ -103,23 +172,21 @@ def advise(
         reach = None
         if any(asked[key] is not None for key in ("epsilon", "e1", "e2")):
             reach = EpsilonMAnonymity(**asked, m=m or 1)  # reads 10 %, refuses what makes no sense
-            relative = asked["relative"] = reach.relative
-            asked["epsilon"] = reach.epsilon
-        advice = run(
-            tables.read(table, options), sensitive, types=kinds, hierarchies=trees, policy=plan
-        )
-        possible = True if reach is None or m is None else advice.achievable(**asked, m=m)
-        if form == "json":
-            echo_json(advice.to_dict(**asked, m=m))
-        else:
-            out = console()
-            parts = [*_answers(advice, asked, m, possible, out), _others(advice)]
-            if advice.numeric:
-                parts += _drawing(advice, relative, m, speaks_unicode(out))
-    if form == "text":
-        for part in parts:
-            out.print(part)
-    return 0 if possible else NOT_POSSIBLE
+            asked["relative"], asked["epsilon"] = reach.relative, reach.epsilon
+        self.advice, self.asked, self.m = advice, asked, m
+        self.possible = True if reach is None or m is None else advice.achievable(**asked, m=m)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, for JSON."""
+        return self.advice.to_dict(**self.asked, m=self.m)
+
+    def parts(self, out: Console) -> list[RenderableType]:
+        """Return what a person reads."""
+        advice = self.advice
+        parts = [*_answers(advice, self.asked, self.m, self.possible, out), others(advice)]
+        if advice.numeric:
+            parts += _drawing(advice, self.asked["relative"], self.m, speaks_unicode(out))
+        return parts
 
 
 def _answers(
@@ -159,7 +226,7 @@ def _answers(
     return lines
 
 
-def _others(advice: Advice) -> RenderableType:
+def others(advice: Advice) -> RenderableType:
     """Return a table of how far the other principles can go."""
     from rich.table import Table
 
@@ -181,7 +248,7 @@ def _limit(name: str, key: str, limit: Limit | None) -> str:
     higher = lookup(name).parameters()[key].stronger == "higher"
     if limit.value is None:
         return f"any {key}"
-    value = _number(limit.value, up=not higher)
+    value = number(limit.value, up=not higher)
     if limit.exclusive:
         return f"{key} {'below' if higher else 'above'} {value}"
     return f"{key} {'up to' if higher else 'from'} {value}"
@@ -204,10 +271,10 @@ def _drawing(
     lines = ["", "how far epsilon can go for each m (the end of a bar is just out of reach)"]
     lines.append("m".rjust(margin - 1))
     for m in shown:
-        bar, label = _bar(bounds[m], end, unicode), "any"
+        line, label = bar(bounds[m], end, unicode), "any"
         if not isinf(bounds[m]):
             label = _epsilon(bounds[m], relative)
-        lines.append(f"{m:,}".rjust(margin - 1) + f" {'│' if unicode else '|'}{bar} {label}")
+        lines.append(f"{m:,}".rjust(margin - 1) + f" {'│' if unicode else '|'}{line} {label}")
     ticks = [_tick(end * share, relative) for share in (0, 0.5, 1)]
     half = _WIDTH // 2
     rule = ("└" + ("─" * (half - 1) + "┴") * 2) if unicode else "+" + ("-" * (half - 1) + "+") * 2
@@ -218,12 +285,13 @@ def _drawing(
     return [Text(line, no_wrap=True, overflow="crop") for line in lines]
 
 
-def _bar(bound: Number, end: float, unicode: bool) -> str:
+def bar(bound: Number, end: float, unicode: bool) -> str:
+    """Draw a bar, the longest of which ends at `end`."""
     share = 1.0 if isinf(bound) else float(bound) / end
     if not unicode:
         return "#" * max(1, round(share * _WIDTH))
     eighths = max(1, round(share * _WIDTH * 8))
-    return "█" * (eighths // 8) + ["", *"▏▎▍▌▋▊▉"][eighths % 8]
+    return ("█" * (eighths // 8) + " ▏▎▍▌▋▊▉"[eighths % 8]).rstrip()
 
 
 def _bound(bound: Number, relative: bool) -> str:
@@ -234,8 +302,8 @@ def _bound(bound: Number, relative: bool) -> str:
 
 def _epsilon(value: Number, relative: bool) -> str:
     if relative:
-        return _number(_exact(value) * 100) + "%"
-    return _number(_exact(value))
+        return number(_exact(value) * 100) + "%"
+    return number(_exact(value))
 
 
 def _tick(value: float, relative: bool) -> str:
@@ -248,9 +316,9 @@ def _exact(value: Any) -> Fraction:
     return fraction(value)
 
 
-def _number(value: Fraction, *, up: bool = False) -> str:
+def number(value: Fraction, *, up: bool = False) -> str:
     """Write a number with few digits, rounded to the side on which it stays true."""
-    from wideberth.advice.limits import rounded
+    from wideberth.advice.rounding import rounded
 
     shown = rounded(value, up=up)
     return f"{int(shown):,}" if shown.denominator == 1 else f"{float(shown):,.10g}"

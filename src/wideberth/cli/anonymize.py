@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wideberth.cli.asking import (
+    Question,
     ask,
     release_options,
     release_target,
@@ -108,6 +109,8 @@ def anonymize(
     wideberth anonymize people.csv --qi age,zip,sex --sensitive salary --identifier name \\
         --principle k-anonymity:k=5 --principle epsilon-m:epsilon=4500,m=5 -o release.csv
     wideberth anonymize people.csv -p policy.toml --algorithm lattice --level age=1-2 -o out.csv
+    wideberth anonymize people.parquet --qi age,zip,sex --sensitive "disease.*" \\
+        --principle dissimilarity:epsilon=0.1,delta=0.8,k=5 -o release.parquet
     wideberth anonymize people.csv --qi age,zip,sex --sensitive disease --identifier name \\
         --hierarchy disease=diseases.csv --principle l-e:l=3,e=1 --algorithm anatomy -o folder
 
@@ -121,6 +124,8 @@ def anonymize(
 
         question = ask(table, **asked)
         written = release_target(output, table, question, force=force) if output else ""
+        if len(output) == 1:
+            _require_fit(table, output[0], question)
         release = run(Path(table), **question.arguments, progress=progress)
         manifest = release.manifest
         if not dry_run:
@@ -135,6 +140,18 @@ def anonymize(
             console().print(f"note: {caution}")
     click.echo(NOT_PROMISED)
     return 0
+
+
+def _require_fit(table: str, output: str, question: Question) -> None:
+    """Refuse a file of text for columns that it cannot hold, before the work."""
+    from wideberth import tables
+    from wideberth.schema import expanded
+
+    if tables.is_table(output):
+        columns, said = tables.types_of(table), question.arguments
+        named = said["identifier"] or said["policy"].roles.get("identifier", ())
+        gone = expanded(named, columns)
+        tables.check_fits({c: t for c, t in columns.items() if c not in gone}, output)
 
 
 def summarize(release: Release, name: str) -> None:

@@ -92,7 +92,8 @@ def search_options(command: F) -> F:
             "--max-memory",
             type=click.IntRange(1),
             metavar="MB",
-            help="Memory for the lattice's tables.  [default: 1024]",
+            help="Memory for the lattice's tables  [default: 1024], elsewhere for distances at a "
+            "time.  [default: 256]",
         ),
     )
 

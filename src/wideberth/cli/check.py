@@ -23,6 +23,7 @@ from wideberth.cli.options import (
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
+    from wideberth.claiming import Claim
     from wideberth.policy import Policy
     from wideberth.principles import Principle
     from wideberth.results import CheckResult, PrincipleReport
@@ -71,6 +72,17 @@ NOT_SATISFIED = 3
     show_default=True,
     help="How many groups to show for each principle.",
 )
+@click.option(
+    "--claims",
+    is_flag=True,
+    help="Say what an adversary could claim about the worst groups: quotes sensitive values.",
+)
+@click.option(
+    "--max-memory",
+    type=click.IntRange(1),
+    metavar="MB",
+    help="Memory for distances at a time.  [default: 256]",
+)
 @table_options
 @format_option()
 def check(
@@ -86,6 +98,8 @@ def check(
     hierarchies: tuple[str, ...],
     types: tuple[str, ...],
     worst: int,
+    claims: bool,
+    max_memory: int | None,
     delimiter: str | None,
     encoding: str | None,
     missing: str | None,
@@ -95,6 +109,7 @@ def check(
 
     TABLE is a CSV, Parquet or Arrow file, original or already generalised, or the folder of an
     anatomised release. With a policy, --qi, --sensitive and --principle replace what it says.
+    disease.* stands for all columns that begin with "disease.".
 
     \b
     wideberth check people.csv -p policy.toml
@@ -103,6 +118,8 @@ def check(
     wideberth check release.parquet --group group --sensitive salary \\
         --principle "epsilon-m:epsilon=10%,m=4" --format json
     wideberth check release.csv -p policy.toml --reference people.csv
+    wideberth check release.csv --qi age,zip --sensitive "disease.*" \\
+        --principle dissimilarity:epsilon=0.1,delta=0.8,k=5 --claims
     wideberth check quasi.csv --sensitive-table sensitive.csv --sensitive disease \\
         --hierarchy disease=diseases.csv --principle l-e:l=3,e=1
 
@@ -145,12 +162,18 @@ def check(
             types=kinds,
             policy=plan,
             worst=worst,
+            max_memory=max_memory,
         )
+        found = [report.claims(worst) if claims else [] for report in result.principles]
     if form == "json":
-        echo_json(result.to_dict())
+        content = result.to_dict()
+        if claims:
+            for entry, claimed in zip(content["principles"], found, strict=True):
+                entry["claims"] = [claim.to_dict() for claim in claimed]
+        echo_json(content)
     else:
         out = console()
-        for part in render(result, table, out):
+        for part in [*render(result, table, out), *_claims(result, found, claims)]:
             out.print(part)
     return 0 if result.satisfied else NOT_SATISFIED
 
@@ -202,7 +225,7 @@ def render(result: CheckResult, name: str, out: Console) -> list[RenderableType]
         verdicts.add_row(
             Text(yes, style="green") if report.satisfied else Text(no, style="red"),
             str(report.principle),
-            report.on or "-",
+            report.shown or "-",
             _figures(report, report.achieved),
             _violating(report),
         )
@@ -221,12 +244,28 @@ def render(result: CheckResult, name: str, out: Console) -> list[RenderableType]
     return parts
 
 
+def _claims(result: CheckResult, found: list[list[Claim]], asked: bool) -> list[RenderableType]:
+    """Return what an adversary could claim, a line for each group."""
+    from rich.text import Text
+
+    if asked and not any(found):
+        return [Text("\nno claims: no principle here says what is near (dissimilarity does)")]
+    parts: list[RenderableType] = []
+    for report, claimed in zip(result.principles, found, strict=True):
+        if claimed:
+            parts.append(Text(f"\nwhat could be claimed ({report.principle})", style="bold"))
+        for claim in claimed:
+            around = f"{len(claim.neighbours):,} of {claim.rows:,} rows, around row {claim.centre}"
+            parts.append(Text(f"{claim} ({around}; risk {_number(float(claim.risk))})"))
+    return parts
+
+
 def _worst(report: PrincipleReport, out: Console) -> RenderableType:
     """Return the worst groups: a column per quasi-identifier, or one for all if too wide."""
     from rich.measure import Measurement
     from rich.table import Table
 
-    on = f" on {report.on}" if report.on else ""
+    on = f" on {report.shown}" if report.on else ""
 
     def table(*headings: str) -> Table:
         made = Table(box=None, pad_edge=False, header_style="dim", title_justify="left")

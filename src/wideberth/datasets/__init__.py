@@ -1,4 +1,4 @@
-"""Tables to try things on: those printed in the papers, and three with made-up people.
+"""Tables to try things on: those printed in the papers, and those of made-up people.
 
 >>> from wideberth import datasets
 >>> datasets.li2008_table1a().shape, datasets.census(1000).width, datasets.sal(1000).width
@@ -24,16 +24,21 @@ from wideberth.datasets.papers import (
 )
 from wideberth.datasets.patients import patients
 from wideberth.datasets.people import census
+from wideberth.datasets.proximate import addresses, measurements, notes, symptoms
 
 __all__ = [
+    "addresses",
     "census",
     "li2008_table1a",
     "li2008_table1b",
     "machanavajjhala2006_figure1",
     "machanavajjhala2006_figure2",
     "machanavajjhala2006_figure3",
+    "measurements",
+    "notes",
     "patients",
     "sal",
+    "symptoms",
     "wang2009_table1",
     "wang2013_figure1",
     "wang2013_table1",

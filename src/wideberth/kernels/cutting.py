@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 from numba import from_dtype, njit, types
 
-from wideberth.kernels.judging import DESK, HANDS, JUDGE, ROWS, SENSITIVE
-from wideberth.kernels.kinds import EFFORT_AT_VALUES, FEWEST
+from wideberth.kernels.judging import DESK, HANDS, JUDGE, ROWS, SENSITIVE, tries
+from wideberth.kernels.kinds import EFFORT_AT_VALUES
 from wideberth.kernels.solving import LEAVES
 from wideberth.kernels.sorting import INNER, JIT, POINTED, heapify, sift, sort
 
@@ -340,7 +340,7 @@ def _subtree(
             heap[i] = (bench.loss[LOSS, i] >> shift) * many + i
         heapify(heap, many)
         waiting = many
-        effort = max(FEWEST, EFFORT_AT_VALUES // n)
+        effort = tries(EFFORT_AT_VALUES, n, judge.dealt)
         k = np.int64(0)
         while waiting and effort and k == 0:
             i = heap[0] % many

@@ -96,7 +96,7 @@ def spaced(rows, s, e, t):
 
 
 @njit(**INNER, inline="always")  # compiled once, not by itself and again
-def _hold(rows, s, e, g, whole, sensitive, judge, desk):
+def hold(rows, s, e, g, whole, sensitive, judge, desk):
     """Tell whether each of g hands passes all tests; the whole passes with a single hand."""
     ranks = rows[0, s:e]
     apart = whole or spaced(rows, s, e, g)
@@ -144,6 +144,9 @@ def _hold(rows, s, e, g, whole, sensitive, judge, desk):
             if not _passes(test, judge.tables, n, entries, value, count, tally):
                 return False
     return True
+
+
+tries = njit(**INNER)(kinds.tries)
 
 
 @njit(**INNER)
@@ -355,7 +358,7 @@ def _hands(rows, s, e, sensitive, judge, desk):
     # First all rows together, then dealt to ever fewer hands.
     g = np.int64(1) if whole else most
     while g:
-        if _hold(rows, s, e, g, whole, sensitive, judge, desk):
+        if hold(rows, s, e, g, whole, sensitive, judge, desk):
             if not (whole and judge.dealt):
                 return g
             g = most

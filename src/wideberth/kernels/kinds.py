@@ -22,13 +22,32 @@ TREE = 7  # (p, q, rows, scale, nodes, edge, missing, lacking, width, length, si
 #           node_of, under. What is lacking is missed on so many sides: twice if values are level
 RANGE = 8  # (k, least, missing); table: values in units
 VARIANCE = 9  # (p, q, missing); table: offsets in units
+APART = (
+    10  # (a, b, q): at most (a * size - b) / q others are near; table: who is near whom, as bits
+)
 
 #: Cuts judged in a node: as many as take about so many rows, at values and at ranks; never fewer
 #: than a few.
 EFFORT_AT_VALUES, EFFORT_AT_RANKS, FEWEST = 1 << 24, 1 << 22, 64
+#: The same where judging looks at pairs of rows, and how many are never too many.
+_PAIRS, _A_FEW = 1 << 13, 8
+
+#: Rows dealt by who is near whom. From so many on, a sufficient condition is taken for an answer,
+#: and nothing is dealt yet; else so many pairs of them may change places, on top of two for each
+#: row, and so many rows be looked at for that.
+CERTIFIED, SWAPS, WORK = 64, 20, 1 << 18
+#: Judge.dealt for such rows.
+BY_NEARNESS = 2
 
 #: Parameters beyond this could overflow a product of two.
 MODEST = 2**31 - 1
+
+
+def tries(effort: int, rows: int, dealt: int) -> int:
+    """Return how many cuts of so many rows are judged."""
+    if dealt == BY_NEARNESS:
+        return max(_A_FEW, min(FEWEST, _PAIRS // rows))
+    return max(FEWEST, effort // rows)
 
 
 @dataclass(frozen=True, eq=False)

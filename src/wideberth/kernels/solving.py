@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 from numba import from_dtype, njit, types
 
-from wideberth.kernels.judging import DESK, HANDS, JUDGE, SENSITIVE
-from wideberth.kernels.kinds import EFFORT_AT_RANKS, FEWEST
+from wideberth.kernels.judging import DESK, HANDS, JUDGE, SENSITIVE, tries
+from wideberth.kernels.kinds import EFFORT_AT_RANKS
 from wideberth.kernels.sorting import INNER, JIT, POINTED, heapify, sift, sort
 
 
@@ -212,7 +212,7 @@ def solve(hands, block, chosen, n, g, style, sensitive, judge, desk, out, sizes,
         for i in range(n // unit + 1):
             room[_FIXED + 2 * d + a, i] = 0  # no cut that leaves so many units was followed up
     beam = style.beam if style.narrow <= n and n < style.wide else 1
-    effort = max(FEWEST, EFFORT_AT_RANKS // n)
+    effort = tries(EFFORT_AT_RANKS, n, judge.dealt)
     best = -1.0
     found = 0
     for wasteful in range(1 if style.thrifty else 2):

@@ -23,6 +23,8 @@ import numpy as np
 _KERNELS = {
     "_hands_by_rank": ("judging", 0.5),
     "_hands": ("judging", 3.4),
+    "_hands_apart": ("parting", 4.0),
+    "_part": ("parting", 2.0),
     "_median_cuts": ("cutting", 0.8),
     "_value_cuts": ("cutting", 1.0),
     "_subtree": ("cutting", 1.6),
@@ -43,18 +45,21 @@ _LATTICE = ("rolling", "weighing", "tagging")
 _START = 0.8
 
 
-def needed(cuts: str, *, looks_up: bool, only_sizes: bool) -> list[str]:
+def needed(
+    cuts: str, *, looks_up: bool, only_sizes: bool = False, apart: bool = False
+) -> list[str]:
     """Name the kernels that a run needs.
 
     Parameters
     ----------
     cuts : str
         How cuts are chosen.
-    looks_up, only_sizes : bool
-        Whether demands look at single values, and whether they look at none.
+    looks_up, only_sizes, apart : bool
+        Whether demands look at single values, at none, or at who is near whom.
     """
+    judge = "_hands" if looks_up else "_hands_by_rank"
     return [
-        "_hands" if looks_up else "_hands_by_rank",
+        *(["_hands_apart", "_part"] if apart else [judge]),
         "_median_cuts" if cuts == "paper" else "_value_cuts",
         "_subtree",
         *(["solve", "_solve_pools"] if cuts in ("best", "quality") else []),
@@ -138,11 +143,13 @@ def _shares(names: Iterable[str]) -> tuple[list[str], list[str]]:
 
 
 def _compile(kind: type, names: Iterable[str]) -> None:
-    from wideberth.kernels import cutting, exchanging, judging, solving, trying
+    from wideberth.kernels import cutting, exchanging, judging, parting, solving, trying
 
     actions: dict[str, Callable[[], object]] = {
         "_hands_by_rank": lambda: judging.hands(False),
         "_hands": lambda: judging.hands(True),
+        "_hands_apart": parting.hands_apart,
+        "_part": parting.parter,
         "_median_cuts": lambda: cutting.proposer(kind, True),
         "_value_cuts": lambda: cutting.proposer(kind, False),
         "_subtree": lambda: cutting.subtree_for(kind),

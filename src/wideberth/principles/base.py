@@ -336,7 +336,14 @@ def make(name: str, settings: Mapping[str, Any]) -> Principle:
                 f"{name} needs its parameter '{key}': {allowed[key].range}",
                 hint=f"wideberth principles {name}",
             )
-    return cls(**settings)
+    return cls(**{key: _read(allowed.get(key), value) for key, value in settings.items()})
+
+
+def _read(specification: Parameter | None, value: Any) -> Any:
+    """Read a number that a policy gives as text, such as 5/6, which TOML has no form for."""
+    if specification is None or specification.kind not in ("number", "whole"):
+        return value
+    return specification.parse(value) if isinstance(value, str) else value
 
 
 def parse(text: str) -> Principle:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import pairwise
 
 import numpy as np
@@ -39,57 +38,3 @@ def shuffled_within(codes: Ints, rng: np.random.Generator) -> Ints:
             return order
     shuffled = rng.permutation(len(codes))
     return shuffled[np.argsort(codes[shuffled], kind="stable")]
-
-
-def partition_exactly(size: int, good: Callable[[Ints], bool]) -> Ints | None:
-    """Find a partition of a few rows all of whose parts are good, by trying all of them.
-
-    Parameters
-    ----------
-    size : int
-        How many rows there are. The work grows as 3**size.
-    good : callable
-        Judges a set of rows, given by their positions.
-
-    Returns
-    -------
-    array of int or None
-        A label for each row; None if there is no such partition.
-    """
-    full = (1 << size) - 1
-    rows = np.arange(size)
-    verdicts: dict[int, bool] = {}
-    solved: dict[int, int | None] = {0: 0}
-
-    def is_good(subset: int) -> bool:
-        if subset not in verdicts:
-            verdicts[subset] = good(rows[(subset >> rows) & 1 == 1])
-        return verdicts[subset]
-
-    def first_part(left: int) -> int | None:
-        """Return a good part that holds the lowest row left and leaves a solvable rest."""
-        if left not in solved:
-            lowest = left & -left
-            others = left ^ lowest
-            subset = others
-            solved[left] = None
-            while True:
-                part = subset | lowest
-                if is_good(part) and first_part(left ^ part) is not None:
-                    solved[left] = part
-                    break
-                if not subset:
-                    break
-                subset = (subset - 1) & others
-        return solved[left]
-
-    labels = np.zeros(size, dtype=np.int64)
-    left, label = full, 0
-    while left:
-        part = first_part(left)
-        if part is None:
-            return None
-        labels[(part >> rows) & 1 == 1] = label
-        left ^= part
-        label += 1
-    return labels

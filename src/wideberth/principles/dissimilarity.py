@@ -13,18 +13,25 @@ from typing import ClassVar
 
 import numpy as np
 
-from wideberth.distances import NAMES, Branches, Metric, Similarity, classes, similarity
+from wideberth.distances import (
+    NAMES,
+    Branches,
+    Metric,
+    Similarity,
+    Windows,
+    classes,
+    similarity,
+)
 from wideberth.encode import Domain
 from wideberth.errors import ParameterError
 from wideberth.exact import Bools, Floats, Ints, at_least, fraction
 from wideberth.groups import Groups
-from wideberth.kernels import kinds
-from wideberth.kernels.kinds import Kernel
 from wideberth.principles.base import Needs, Principle, Rule, parameter, register, rows
 from wideberth.principles.conflicts import Conflicts
-from wideberth.principles.dealing import deal
+from wideberth.principles.deciding import Answer, Witness
+from wideberth.principles.parting import Cap
 from wideberth.principles.scattering import scatter
-from wideberth.principles.search import Searched
+from wideberth.principles.search import Line, Searched
 
 
 @register
@@ -67,23 +74,38 @@ class Dissimilarity(Principle):
 
     def bind(self, domain: Domain) -> Rule:
         """Bind to a domain on which the distance is defined."""
-        near = similarity(domain, self.distance, fraction(self.epsilon))
-        return _Dissimilar(near, domain.size, fraction(self.delta), self.k)
+        return self.over(similarity(domain, self.distance, fraction(self.epsilon)), domain.size)
+
+    def over(self, near: Similarity, width: int) -> Dissimilar:
+        """Bind to a domain of so many codes of which it is known who is near whom."""
+        delta = fraction(self.delta)
+        line = None
+        if delta == 1:  # no two similar rows: easy, if these lie side by side
+            if isinstance(near, Windows):
+                line = Line(np.arange(width), near.last)
+            elif isinstance(near, Branches):
+                buckets = classes(near, width)
+                line = None if buckets is None else in_buckets(buckets)
+        return Dissimilar(near, width, delta, self.k, line)
 
 
-class _Dissimilar(Searched):
-    def __init__(self, near: Similarity, width: int, delta: Fraction, k: int) -> None:
-        super().__init__(near, width)
+class Dissimilar(Searched):
+    """Every row is far from at least a share of its group's others."""
+
+    def __init__(
+        self, near: Similarity, width: int, delta: Fraction, k: int, line: Line | None
+    ) -> None:
+        # A row that is alone has nobody to be far from.
+        super().__init__(near, width, Cap.of_share(delta), max(k, 2) if delta else k, line)
         self.delta = delta
-        self.smallest = self.least = k
 
     def satisfies(self, groups: Groups) -> Bools:
+        """Tell which groups are large enough, every row of them far from enough others."""
         far = groups.sizes - self.crowd(groups)
-        enough = at_least(far, self.delta, groups.sizes - 1)
-        alone = groups.sizes == 1
-        return np.where(alone, self.delta == 0, enough) & (groups.sizes >= self.smallest)
+        return at_least(far, self.delta, groups.sizes - 1) & (groups.sizes >= self.smallest)
 
     def achieved(self, groups: Groups) -> dict[str, Floats]:
+        """Return the share of far rows, and the size, of each group."""
         others = np.maximum(groups.sizes - 1, 1)
         return {
             "delta": (groups.sizes - self.crowd(groups)) / others,
@@ -91,6 +113,7 @@ class _Dissimilar(Searched):
         }
 
     def reason(self, groups: Groups, group: int) -> str:
+        """Say how many rows are near one of them."""
         near = self.crowd(groups)[group] - 1
         return f"one row is near {near:,} of the {groups.sizes[group] - 1:,} others"
 
@@ -142,38 +165,17 @@ class Scattered(Searched):
     near: Branches
 
     def __init__(self, near: Branches, width: int, wanted: int, buckets: Ints | None) -> None:
-        super().__init__(near, width)
-        self.smallest = self.least = wanted
-        self.buckets = None
-        if buckets is not None:  # dealt like equal values, bucket by bucket
-            self.buckets = np.unique(buckets, return_inverse=True)[1].reshape(-1)
-            self.kernel = Kernel(kinds.CROWD, (1, wanted, 1, 1), order=self.buckets)
-
-    def satisfies(self, groups: Groups) -> Bools:
-        """Tell which groups have l rows or more, none of them near another."""
-        return (self.crowd(groups) == 1) & (groups.sizes >= self.smallest)
-
-    def feasible(self, groups: Groups) -> Bools:
-        """Tell which groups can be partitioned; without buckets, for which that was found."""
-        if self.buckets is None:
-            return super().feasible(groups)
-        # Without a bucket of more rows than there are groups, one row of each fits into each.
-        key = groups.owner * len(self.buckets) + self.buckets[groups.codes]
-        where, place = np.unique(key, return_inverse=True)
-        rows = np.zeros(len(where), dtype=np.int64)
-        np.add.at(rows, place, groups.counts)
-        fullest = np.zeros(len(groups), dtype=np.int64)
-        np.maximum.at(fullest, where // len(self.buckets), rows)
-        return fullest <= groups.sizes // self.smallest
+        line = None if buckets is None else in_buckets(buckets)
+        super().__init__(near, width, Cap.of_share(Fraction(1)), wanted, line)
 
     def fullest(self, codes: Ints) -> int:
         """Return how many of some rows are all similar to each other, at most.
 
         Each needs a group of its own, so there must be as many groups.
         """
-        if self.buckets is None:
+        if self.line is None:
             return Conflicts(self.near, codes).fullest
-        return int(np.bincount(self.buckets[codes]).max(initial=0))
+        return int(np.bincount(self.line.place[codes]).max(initial=0))
 
     def achieved(self, groups: Groups) -> dict[str, Floats]:
         """Return the size of each group, or 0 if two of its rows are near each other."""
@@ -186,13 +188,19 @@ class Scattered(Searched):
             return f"{rows(size)}, none of them similar"
         return f"{crowd:,} of {rows(size)} similar to one of them"
 
-    def _partition(self, codes: Ints, rng: np.random.Generator) -> Ints | None:
-        if self.buckets is None:
-            found = scatter(codes, self.near, self.smallest, rng, complete=True)
-            return None if found.left_out else found.labels
-        # Similarity is transitive: one row of each bucket at most, as for equal values.
-        bucket = self.buckets[codes]
-        hands = len(codes) // self.smallest
-        if np.bincount(bucket).max() > hands:
-            return None
-        return deal(bucket, hands, rng)
+    def answer(self, codes: Ints, *, exact: bool = True) -> Answer:
+        """Tell whether rows can be partitioned; a tree tells its largest crowds exactly."""
+        if self.line is not None or not len(codes):
+            return super().answer(codes, exact=exact)
+        fullest = self.fullest(codes)
+        if fullest > len(codes) // self.smallest:
+            return Answer.no(Witness("clique", fullest, len(codes) // self.smallest))
+        rng = np.random.default_rng(0)  # picks among equal rows, which the caller has shuffled
+        found = scatter(codes, self.near, self.smallest, rng, complete=True)
+        return super().answer(codes, exact=exact) if found.left_out else Answer.of(found.labels)
+
+
+def in_buckets(buckets: Ints) -> Line:
+    """Put the codes on a line, those of a bucket at one place."""
+    place = np.unique(buckets, return_inverse=True)[1].reshape(-1)
+    return Line(place, np.arange(int(place.max(initial=-1)) + 1))

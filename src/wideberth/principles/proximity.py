@@ -37,6 +37,7 @@ from wideberth.principles.base import (
     rows,
 )
 from wideberth.principles.dealing import deal
+from wideberth.principles.parting import Cap
 from wideberth.principles.search import Searched
 
 
@@ -242,9 +243,8 @@ class _FractionalNeighbourhoods(Searched):
     """At most 1/l of a group in a neighbourhood, l not whole: Theorem 1 does not hold for it."""
 
     def __init__(self, near: Windows, width: int, wanted: Fraction) -> None:
-        super().__init__(near, width)
+        super().__init__(near, width, Cap.of_crowd(wanted), ceil(wanted))
         self.wanted = wanted
-        self.smallest = self.least = ceil(wanted)
 
     def satisfies(self, groups: Groups) -> Bools:
         return at_most(self.crowd(groups), 1 / self.wanted, groups.sizes)

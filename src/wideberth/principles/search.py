@@ -1,12 +1,15 @@
-"""Rules whose partitions must be searched for.
+"""Rules that cap how many of a group may be near a row; their partitions must be searched for.
 
-Whether a group can be partitioned is NP-hard in general. `feasible` is exact for small groups;
-beyond, it answers yes only with a partition in hand, so that a no may also mean: not found.
+Whether a group can be partitioned is NP-hard in general, so `feasible` says yes only with groups in
+hand, and a no may also mean: not found. Where no two rows of a group may be similar and values lie
+on a line, or in buckets, it is easy, and the answer exact: dealing in order will do, if no crowd
+has more rows than there are groups.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from dataclasses import dataclass
+from math import isqrt
 
 import numpy as np
 
@@ -14,94 +17,216 @@ from wideberth.distances import Similarity
 from wideberth.errors import InfeasibleError
 from wideberth.exact import Bools, Ints
 from wideberth.groups import Groups
+from wideberth.kernels import kinds
+from wideberth.kernels.kinds import Kernel
+from wideberth.memory import budget
 from wideberth.principles.base import Rule, remembered
-from wideberth.principles.dealing import deal, partition_exactly, shuffled_within
+from wideberth.principles.dealing import deal, shuffled_within
+from wideberth.principles.deciding import (
+    Answer,
+    Witness,
+    clique,
+    crowded,
+    decide,
+    overfull,
+    sought,
+)
+from wideberth.principles.local import Local
+from wideberth.principles.parting import Cap, Relation
 
-_EXACT_UP_TO = 10  # rows: 3**10 steps
+#: Rows that are looked at together, at most; of more, as many sets as it takes, small ones first.
+_TOGETHER, _SMALL = 4096, 1024
+#: Crowds are looked for around so many values of a large table.
+_CENTRES = 8
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """Codes on a line, on which similar ones lie next to each other.
+
+    Parameters
+    ----------
+    place : array of int
+        Where each code is; those of one bucket share a place.
+    reach : array of int
+        The last place that is similar to each place. It never falls.
+    """
+
+    place: Ints
+    reach: Ints
+
+    def fullest(self, groups: Groups) -> Ints:
+        """Return the most rows of each group that are all similar to each other."""
+        width = len(self.reach)
+        key = groups.owner * width + self.place[groups.codes]
+        held, at = np.unique(key, return_inverse=True)
+        rows = np.zeros(len(held), dtype=np.int64)
+        np.add.at(rows, at, groups.counts)
+        running = np.concatenate(([0], np.cumsum(rows)))
+        owner, place = np.divmod(held, width)
+        end = np.searchsorted(held, owner * width + self.reach[place], side="right")
+        most = np.zeros(len(groups), dtype=np.int64)
+        np.maximum.at(most, owner, running[end] - running[:-1])
+        return most
 
 
 class Searched(Rule):
-    """A rule whose partitions must be searched for."""
+    """In a group of so many rows, at most so many others are near any row.
+
+    Parameters
+    ----------
+    near : Similarity
+        Who is near whom.
+    width : int
+        How many codes the domain has.
+    cap : Cap
+        How many others may be near a row.
+    smallest : int
+        The smallest permitted group.
+    line : Line, optional
+        The codes on a line, if no two similar rows may share a group and there is such a line.
+    """
 
     monotone = False
     certain = False
-    smallest: int
 
-    def __init__(self, near: Similarity, width: int) -> None:
+    def __init__(
+        self, near: Similarity, width: int, cap: Cap, smallest: int, line: Line | None = None
+    ) -> None:
         self.near = near
-        self.width = width  # of the domain: how many codes there are
+        self.width = width
+        self.cap = cap
+        self.smallest = self.least = smallest
+        self.line = line
+        #: All pairs of so many rows may be looked at in one go: a matrix, its bits, and a copy.
+        self.together = max(_TOGETHER, isqrt(budget() // 3))
+        if line is not None:
+            self.certain = True
+            self.kernel = _kernel(line, smallest)
 
     @remembered
     def crowd(self, groups: Groups) -> Ints:
         """The most rows of each group that are near one of them, itself included."""
         return groups.max(self.near.crowd(groups))
 
+    def satisfies(self, groups: Groups) -> Bools:
+        """Tell which groups have rows enough, none of them near too many."""
+        near = self.crowd(groups) - 1
+        return (near <= self.cap.of(groups.sizes)) & (groups.sizes >= self.smallest)
+
     def feasible(self, groups: Groups) -> Bools:
         """Tell for which groups a partition is found; see the module's remark."""
-        verdict = self.satisfies(groups)
+        if self.line is not None:
+            return self.line.fullest(groups) <= groups.sizes // self.smallest
+        # To count the neighbours of all rows takes longer than to take many rows apart.
+        large = bool((groups.sizes > _TOGETHER).any())
+        verdict = np.zeros(len(groups), dtype=bool) if large else self.satisfies(groups)
         for group in np.flatnonzero(~verdict):
-            verdict[group] = self._partition(groups.rows(group), _any()) is not None
+            verdict[group] = self.answer(groups.rows(group)).verdict == "yes"
         return verdict
 
     def finish(self, codes: Ints, rng: np.random.Generator) -> Ints:
         """Partition one group, or say that no partition was found."""
         # The search sees the sorted codes only; who of several equal rows goes where is chance.
         order = shuffled_within(codes, rng)
-        found = self._partition(codes[order], rng)
-        if found is None:
+        answer = self.answer(codes[order])
+        if answer.labels is None:
             raise InfeasibleError(f"found no partition of a group of {len(codes)} rows")
-        labels = np.empty_like(found)
-        labels[order] = found
+        labels = np.empty_like(answer.labels)
+        labels[order] = answer.labels
         return labels
 
-    def _all_satisfy(self, codes: Ints, labels: Ints) -> bool:
-        parts = [codes[labels == label] for label in np.unique(labels)]
-        return bool(self.satisfies(Groups.of(parts, self.width)).all())
+    def answer(self, codes: Ints, *, exact: bool = True) -> Answer:
+        """Tell whether rows can be partitioned: yes with groups, no with a witness, or unknown.
 
-    def _partition(self, codes: Ints, rng: np.random.Generator) -> Ints | None:
-        """Return labels for ascending codes such that every part satisfies, if any are found.
-
-        Whether any are found must not depend on the generator.
+        Parameters
+        ----------
+        codes : array of int
+            The values of the rows, ascending.
+        exact : bool
+            Whether to search a few rows to the end, if nothing else gives an answer.
         """
-        whole = np.zeros(len(codes), dtype=np.int64)
-        if self._all_satisfy(codes, whole):
-            return whole
-        if len(codes) <= _EXACT_UP_TO:
-            return partition_exactly(
-                len(codes), lambda rows: self._all_satisfy(codes[rows], np.zeros_like(rows))
-            )
-        for labels in self._attempts(codes):
-            if self._all_satisfy(codes, labels):
-                return labels
-        return None
+        n = len(codes)
+        if n < self.smallest:
+            return Answer.no(Witness("rows", n, self.smallest))
+        if self.line is not None:
+            fullest = int(self.line.fullest(self._together(codes))[0])
+            hands = n // self.smallest
+            if fullest > hands:
+                return Answer.no(Witness("clique", fullest, hands))
+            place = self.line.place[codes]
+            return Answer("yes", labels=deal(place, hands, np.random.default_rng(0)))
+        if n > _TOGETHER:
+            return self._in_parts(codes)
+        relation, local = self.among(codes)
+        return decide(relation, local, self.cap, self.smallest, exact=exact)
 
-    def _attempts(self, codes: Ints) -> Iterator[Ints]:
-        """Propose partitions into fewer and fewer groups."""
-        hands = len(codes) // self.smallest
-        while hands > 1:
-            yield deal(codes, hands, _any())
-            yield self._spread(codes, hands)
-            hands = hands * 3 // 4
+    def among(self, codes: Ints) -> tuple[Relation, Ints]:
+        """Return who is near whom among the values of some rows, and the rows' places there."""
+        values, local = np.unique(codes, return_inverse=True)
+        return Relation(self.near.matrix(values)), local.reshape(-1)
 
-    def _spread(self, codes: Ints, hands: int) -> Ints:
-        """Give each row, those with most neighbours first, to the group with fewest of them."""
-        values, place, counts = np.unique(codes, return_inverse=True, return_counts=True)
-        near = [np.flatnonzero(np.isin(values, self.near.near(int(v)))) for v in values]
-        crowded = np.array([counts[others].sum() for others in near])
-        held = np.zeros((hands, len(values)), dtype=np.int64)
-        sizes = np.zeros(hands, dtype=np.int64)
+    def local(self, codes: Ints, smallest: int) -> tuple[Local, Ints]:
+        """Return the rule of a block of rows in larger groups, and their values' places there."""
+        relation, places = self.among(codes)
+        return Local(relation, self.cap, max(smallest, self.smallest)), places
+
+    def _together(self, codes: Ints) -> Groups:
+        return Groups.of([codes.tolist()], self.width)
+
+    def _in_parts(self, codes: Ints) -> Answer:
+        """Deal many rows to sets of equal composition, and take each of them apart."""
+        labels = self._parted(codes, max(_SMALL, 8 * self.smallest))
+        if labels is None:
+            labels = self._parted(codes, max(_TOGETHER, 16 * self.smallest))
+        return self.refuted(codes) if labels is None else Answer("yes", labels=labels)
+
+    def _parted(self, codes: Ints, rows: int) -> Ints | None:
+        """Deal to sets of so many rows, or as many as the memory is for."""
+        sets = -(-len(codes) // min(rows, self.together))
+        if len(codes) < sets * self.smallest:
+            return None
+        label = deal(codes, sets, np.random.default_rng(0))
         labels = np.empty(len(codes), dtype=np.int64)
-        room = -(-len(codes) // hands)
-        for row in np.argsort(-crowded[place], kind="stable"):
-            conflicts = held[:, near[place[row]]].sum(axis=1)
-            conflicts = np.where(sizes >= room, len(codes) + 1, conflicts)
-            best = int(np.lexsort((sizes, conflicts))[0])
-            labels[row] = best
-            held[best, place[row]] += 1
-            sizes[best] += 1
+        groups = 0
+        for one in range(sets):
+            members = np.flatnonzero(label == one)
+            relation, local = self.among(codes[members])
+            found = sought(relation, local, self.cap, self.smallest)
+            if found is None:
+                return None
+            labels[members] = groups + found
+            groups += int(found.max()) + 1
         return labels
 
+    def refuted(self, codes: Ints) -> Answer:
+        """Look for a witness in many rows."""
+        if len(codes) < self.smallest:
+            return Answer.no(Witness("rows", len(codes), self.smallest))
+        whole = self._together(codes)
+        near = self.near.crowd(whole)
+        if int(near.max()) - 1 <= self.cap.of(len(codes)):
+            return Answer("yes", labels=np.zeros(len(codes), dtype=np.int64))
+        witness = crowded(len(codes), int(near.max()) - 1, self.cap, self.smallest)
+        for entry in np.argsort(-near, kind="stable")[:_CENTRES].tolist():
+            if witness is not None:
+                break
+            around = np.intersect1d(self.near.near(int(whole.codes[entry])), whole.codes)
+            counts = whole.counts[np.searchsorted(whole.codes, around)]
+            heavy = np.sort(np.argsort(-counts, kind="stable")[:_TOGETHER])
+            relation = Relation(self.near.matrix(around[heavy]))
+            rows = np.repeat(np.arange(len(heavy)), counts[heavy])
+            together = int(np.isin(rows, clique(relation, rows)).sum())
+            witness = overfull(len(codes), together, self.cap, self.smallest)
+        return Answer("unknown") if witness is None else Answer.no(witness)
 
-def _any() -> np.random.Generator:
-    """Return a fixed generator, for choices that decide nothing."""
-    return np.random.default_rng(0)
+
+def _kernel(line: Line, smallest: int) -> Kernel:
+    """Return the compiled form: no crowd of more rows than groups, dealt in order."""
+    places = np.arange(len(line.reach))
+    if np.array_equal(line.reach, places):
+        return Kernel(kinds.CROWD, (1, smallest, 1, 1), order=line.place)
+    first = np.searchsorted(line.reach, places, side="left")
+    table = np.concatenate((line.reach, first, line.reach))
+    order = None if np.array_equal(line.place, places) else line.place
+    return Kernel(kinds.CROWD, (1, smallest, 1, 1), table, order=order)

@@ -12,14 +12,15 @@ quote a cell, as the parsers' own errors do, which are therefore replaced (``fro
 from wideberth.tables.delimited import ReadOptions, TableWarning
 from wideberth.tables.formats import is_csv, is_table, suffix_of
 from wideberth.tables.memory import Back, adopt
-from wideberth.tables.reading import read
-from wideberth.tables.writing import check_target, drafts, holds, put, write, write_text
+from wideberth.tables.reading import read, types_of
+from wideberth.tables.writing import check_fits, check_target, drafts, holds, put, write, write_text
 
 __all__ = [
     "Back",
     "ReadOptions",
     "TableWarning",
     "adopt",
+    "check_fits",
     "check_target",
     "drafts",
     "holds",
@@ -28,6 +29,7 @@ __all__ = [
     "put",
     "read",
     "suffix_of",
+    "types_of",
     "write",
     "write_text",
 ]

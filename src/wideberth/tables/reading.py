@@ -44,6 +44,18 @@ def read(path: str | Path, options: ReadOptions | None = None) -> pl.DataFrame:
     return frame
 
 
+def types_of(path: str | Path) -> dict[str, pl.DataType]:
+    """Return the types of a file's columns without reading the rest; of a file of text, none."""
+    path = Path(path)
+    with _reading(path):
+        form = format_of(path, TableError)[1]
+        if form == "CSV" or not path.is_file() or not path.stat().st_size:  # see `read`
+            return {}
+        with path.open("rb") as file:
+            read_schema = pl.read_parquet_schema if form == "Parquet" else pl.read_ipc_schema
+            return dict(read_schema(file))
+
+
 @contextmanager
 def _reading(path: Path) -> Iterator[None]:
     try:

@@ -13,7 +13,7 @@ import os
 import re
 import secrets
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, cast
@@ -36,7 +36,7 @@ def write(frame: pl.DataFrame, path: str | Path, *, force: bool = False) -> None
     force : bool
         Whether to replace a file that exists.
     """
-    _check_fits(frame, Path(path))
+    check_fits(frame.schema, path)
     with drafts(path, force=force) as (draft,):
         put(frame, draft)
 
@@ -53,7 +53,7 @@ _PIECE = 1 << 24
 
 def put(frame: pl.DataFrame, path: Path) -> None:
     """Write a table into a file that nobody looks at yet: one of :func:`drafts`."""
-    suffix, form = _check_fits(frame, path)
+    suffix, form = check_fits(frame.schema, path)
     with path.open("wb") as file:
         if form == "Parquet":
             frame.write_parquet(file)
@@ -112,20 +112,27 @@ def _texts(series: pl.Series) -> pl.Series:
     return texts.alias("") if texts.dtype == pl.String else pl.Series([], dtype=pl.String)
 
 
-_UNFIT = {pl.Binary: "bytes", pl.Duration: "durations", pl.Object: "objects"}
+_UNFIT: dict[type[pl.DataType], str] = {
+    pl.List: "lists",
+    pl.Array: "lists",
+    pl.Struct: "structs",
+    pl.Binary: "bytes",
+    pl.Duration: "durations",
+    pl.Object: "objects",
+}
 
 
 def _separator(suffix: str) -> str:
     return "\t" if ".tsv" in suffix else ","
 
 
-def _check_fits(frame: pl.DataFrame, path: Path) -> tuple[str, str]:
-    """Return suffix and format of a file that can hold the table."""
-    suffix, form = format_of(path, OutputError)
-    for series in frame if form == "CSV" else ():
-        held = "lists" if series.dtype.is_nested() else _UNFIT.get(series.dtype.base_type())
+def check_fits(columns: Mapping[str, pl.DataType], path: str | Path) -> tuple[str, str]:
+    """Return suffix and format of a file that can hold columns of these types, or raise."""
+    suffix, form = format_of(Path(path), OutputError)
+    for name, dtype in columns.items() if form == "CSV" else ():
+        held = _UNFIT.get(dtype.base_type())
         if held is not None:
-            what = f"column {series.name!r} holds {held}, which a CSV file cannot"
+            what = f"column {name!r} holds {held}, which a CSV file cannot"
             raise OutputError(what, hint="write a .parquet file")
     return suffix, form
 

@@ -1,0 +1,127 @@
+"""How far two sensitive values are apart, and what principles ask of that: who is near whom.
+
+`space` joins a domain with a distance; for a threshold ε that yields a `Similarity`. A missing
+value is near to missing values only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from types import MappingProxyType
+
+import numpy as np
+
+from wideberth.distances.base import Metric, Similarity, Space
+from wideberth.distances.called import Called
+from wideberth.distances.distributions import JensenShannon, Variational
+from wideberth.distances.places import Haversine
+from wideberth.distances.texts import Edit
+from wideberth.distances.trees import Branches, Surroundings, Tree, spread, ways_up
+from wideberth.distances.vectors import Cosine, Euclidean, Manhattan
+from wideberth.distances.windows import (
+    Absolute,
+    Discrete,
+    Relative,
+    Windows,
+    numbers_of,
+    windows,
+)
+from wideberth.encode import Domain
+from wideberth.errors import ParameterError
+from wideberth.exact import Ints
+
+__all__ = [
+    "NAMES",
+    "TOPS",
+    "Branches",
+    "Metric",
+    "Similarity",
+    "Space",
+    "Surroundings",
+    "Windows",
+    "classes",
+    "numbers_of",
+    "similarity",
+    "space",
+    "spread",
+    "ways_up",
+    "windows",
+]
+
+_SPACES: dict[str, type[Space]] = {
+    kind.name: kind
+    for kind in (
+        Absolute,
+        Relative,
+        Discrete,
+        Tree,
+        Variational,
+        JensenShannon,
+        Euclidean,
+        Cosine,
+        Manhattan,
+        Haversine,
+        Edit,
+    )
+}
+
+NAMES = ("auto", *_SPACES)
+
+#: The largest ε of those distances that have one.
+TOPS: Mapping[str, Fraction] = MappingProxyType(
+    {name: kind.top for name, kind in _SPACES.items() if kind.top is not None}
+)
+
+_MANY = 4000  # values of which all pairs are still looked at
+
+
+def space(domain: Domain, distance: str | Metric) -> Space:
+    """Join values with a distance.
+
+    Parameters
+    ----------
+    domain : Domain
+        The values.
+    distance : str or callable
+        One of `NAMES`, or a Python function of two values. `auto` picks by the domain: a tree's
+        values by the tree, vectors variational, numbers absolute, anything else discrete.
+    """
+    if callable(distance):
+        return Called(domain, distance)
+    kind = _SPACES.get(_usual(domain) if distance == "auto" else distance)
+    if kind is None:
+        known = ", ".join(NAMES)
+        raise ParameterError(f"there is no distance '{distance}'", hint=f"one of {known}")
+    return kind(domain)
+
+
+def similarity(domain: Domain, distance: str | Metric, epsilon: Fraction) -> Similarity:
+    """Return who is at distance ε or less from whom; see `space`."""
+    return space(domain, distance).within(epsilon)
+
+
+def classes(similar: Similarity, size: int) -> Ints | None:
+    """Return each code's similarity class, or None where being similar is not transitive.
+
+    Where values are too many to look at every pair, None is the cautious answer.
+    """
+    if isinstance(similar, Branches) and len(np.unique(similar.depth_of[: len(similar.nodes)])) < 2:
+        # All values at equal depth: being similar is having the same ancestor so far up.
+        ancestors = similar.tree.climb(similar.nodes, similar.limit // 2)
+        lone = [] if similar.missing is None else [len(similar.tree.parent)]
+        return np.append(ancestors, lone).astype(np.int64)
+    if size > _MANY:
+        return None
+    near = similar.matrix(np.arange(size))
+    label = near.argmax(axis=1)
+    transitive = all(np.array_equal(near[code], near[label[code]]) for code in range(size))
+    return label if transitive else None
+
+
+def _usual(domain: Domain) -> str:
+    if domain.tree is not None:
+        return "tree"
+    if domain.components:
+        return "variational"
+    return "absolute" if domain.numbers is not None else "discrete"

@@ -1,0 +1,95 @@
+"""Columns by name, or all of a prefix at once: ``disease.*`` for disease.flu and the others."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from typing import TypeVar
+
+T = TypeVar("T")
+
+_ALL = ".*"
+
+
+def short_for(name: str) -> str | None:
+    """Return how the columns begin that a short form stands for; None if it is no short form.
+
+    >>> short_for("disease.*"), short_for("disease")
+    ('disease.', None)
+    """
+    return name.removesuffix("*") if name.endswith(_ALL) else None
+
+
+def covers(name: str, column: str) -> bool:
+    """Tell whether a name stands for a column: it is the same, or the short form of its prefix.
+
+    >>> covers("disease.*", "disease.flu"), covers("disease.*", "diseases")
+    (True, False)
+    """
+    begin = short_for(name)
+    return name == column or (begin is not None and column.startswith(begin))
+
+
+def expanded(names: Iterable[str], columns: Collection[str]) -> list[str]:
+    """Put the columns that a short form stands for in its place.
+
+    A column of the very name goes first. A name that stands for no column stays: whoever needs
+    the column says that there is none.
+
+    >>> expanded(["age", "p.*"], ["p.a", "age", "p.b"])
+    ['age', 'p.a', 'p.b']
+    """
+    found = []
+    for name in names:
+        meant = [] if name in columns else [column for column in columns if covers(name, column)]
+        found += meant or [name]
+    return found
+
+
+def by_column(said: Mapping[str, T], columns: Collection[str]) -> dict[str, T]:
+    """Put columns in the place of short forms; what is said of a column itself goes first.
+
+    >>> by_column({"p.a": "text", "p.*": "float"}, ["p.a", "p.b"])
+    {'p.a': 'text', 'p.b': 'float'}
+    """
+    meant = {name: expanded([name], columns) for name in said}
+    return {
+        **{column: said[name] for name in said for column in meant[name]},
+        **{name: said[name] for name in said if meant[name] == [name]},
+    }
+
+
+def prefix_of(columns: Sequence[str]) -> str | None:
+    """Return what is before the last point that two or more columns share, or None.
+
+    >>> prefix_of(["disease.flu", "disease.asthma"])
+    'disease'
+    >>> prefix_of(["disease.flu", "age"])
+    """
+    paths = [column.split(".")[:-1] for column in columns]
+    shared = []
+    for parts in zip(*paths, strict=False):
+        if len(set(parts)) > 1:
+            break
+        shared.append(parts[0])
+    return ".".join(shared) if len(columns) > 1 and any(shared) else None
+
+
+def shown(columns: Sequence[str]) -> str:
+    """Name columns that are one value together, shortly if they share a prefix.
+
+    >>> shown(["disease.flu", "disease.asthma"]), shown(["lat", "lon"])
+    ('disease.*', 'lat+lon')
+    """
+    prefix = prefix_of(columns)
+    return "+".join(columns) if prefix is None else prefix + _ALL
+
+
+def absent(name: str, columns: Collection[str], where: str = "the table") -> tuple[str, str | None]:
+    """Say that a name stands for no column, and which one is nearest to it, if any is near."""
+    begin = short_for(name)
+    what, known = f"{where} has no column '{name}'", list(columns)
+    if begin is not None:
+        what = f"{where} has no column that begins with '{begin}'"
+        known = sorted({column.rpartition(".")[0] + _ALL for column in columns if "." in column})
+    return what, next(iter(get_close_matches(name, known, n=1)), None)
