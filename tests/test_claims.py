@@ -26,7 +26,7 @@ def test_claims_are_those_of_the_definition():
     )
     found = wb.claims(table, quasi="zip", sensitive="pay", epsilon=4, worst=99)
     assert len(found) == table["zip"].n_unique()
-    assert [c.risk for c in found] == sorted((c.risk for c in found), reverse=True)
+    assert [c.confidence for c in found] == sorted((c.confidence for c in found), reverse=True)
     rows = table.rows()
     context = naive.Context(table["pay"].to_list())
     for claim in found:

@@ -42,7 +42,7 @@ def claims(
     quasi, sensitive, group, hierarchies, types, policy, max_memory
         As in `check`.
     worst : int
-        For how many groups: those of the highest risk, the larger ones first.
+        For how many groups: those whose claims are surest, of these the highest risk first.
 
     Returns
     -------

@@ -102,7 +102,7 @@ def worst_claims(
     epsilon: float,
     worst: int,
 ) -> list[Claim]:
-    """Find the rows that most of their group are near, in the groups of the highest risk.
+    """Find the rows that most of their group are near, the surest claims first.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def worst_claims(
     others = np.maximum(groups.sizes - 1, 1)
     risk = np.where(groups.sizes == 1, 1.0, (crowd - 1) / others)
     found = []
-    for group in np.lexsort((-groups.sizes, -risk))[:worst].tolist():
+    for group in np.lexsort((-risk, -crowd / groups.sizes))[:worst].tolist():
         alone = groups[group : group + 1]
         centre = int(alone.codes[near.crowd(alone).argmax()])
         members = np.flatnonzero(subject.partition.labels == group)

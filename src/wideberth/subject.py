@@ -133,7 +133,8 @@ class Subject:
         if principle.needs in ("distance", "values"):
             prefixes = [column.rpartition(".")[0] for column in self.sensitive]
             shared = (f"{p}.*" for p in prefixes if p and prefixes.count(p) > 1)
-            return next(shared, self.sensitive[0])
+            vectors = _distance(principle) in _OF_VECTORS
+            return next(shared, "+".join(self.sensitive) if vectors else self.sensitive[0])
         return self.sensitive[0]
 
     def column(self, on: tuple[str, ...], principle: Principle) -> Column:
@@ -293,7 +294,9 @@ def _rule(given: object) -> Any:
 def guarded_by(principle: Principle, sensitive: Sequence[str]) -> tuple[str, ...]:
     """Return the columns that a principle says it is on, short forms written out."""
     on = principle.on or ()
-    return tuple(dict.fromkeys(expanded([on] if isinstance(on, str) else on, sensitive)))
+    if isinstance(on, str):
+        on = [on] if on in sensitive else on.split("+")
+    return tuple(dict.fromkeys(expanded(on, sensitive)))
 
 
 def _computes(principle: Principle) -> bool:

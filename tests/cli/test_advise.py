@@ -172,7 +172,7 @@ def test_distance(run, write):
     found = run(*FAR, "--epsilon", "0.1", "--delta", "1", "--k", "2")
     assert found.code == 0
     assert "✓ possible: epsilon=0.1, delta=1, k=2 (4 groups found)" in found.out
-    assert "with delta=1, k=2: epsilon up to" in found.out
+    assert "epsilon up to" not in found.out  # all three are given
     found = run(*FAR, "--epsilon", "0.1", "--delta", "1", "--k", "3")
     assert found.code == 3
     assert "✗ not possible: epsilon=0.1, delta=1, k=3" in found.out

@@ -63,6 +63,10 @@ class Satisfiability:
     delta: Fraction | None = None
     witness: str | None = None
 
+    def __bool__(self) -> bool:
+        """Tell whether it is known to be possible."""
+        return self.verdict == "yes"
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, for JSON."""
         return {
@@ -194,7 +198,9 @@ class DissimilarityAdvice:
             if asked
             else None,
             "max_delta": None if epsilon is None else _plain(self.max_delta(epsilon, k)),
-            "max_epsilon": None if delta is None else _plain(self.max_epsilon(delta, k)),
+            "max_epsilon": None
+            if delta is None or epsilon is not None
+            else _plain(self.max_epsilon(delta, k)),
             "risk": [[float(e), float(risk)] for e, risk in curve],
             "risk_exact": curve.exact,
         }

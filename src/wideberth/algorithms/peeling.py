@@ -34,7 +34,7 @@ def peeled(rule: Searched, codes: Ints) -> Ints | None:
     relation, places = rule.among(codes)
     near = relation.near.astype(np.int64)
     left = np.bincount(places, minlength=len(near))
-    while left.sum() >= rule.smallest:
+    while left.sum() >= max(rule.smallest, len(codes) // 2):  # to lose more helps nobody
         crowd = near @ left
         worst = int(np.where(left > 0, crowd, 0).argmax())
         if crowded(int(left.sum()), int(crowd[worst]) - 1, rule.cap, rule.smallest):

@@ -67,7 +67,7 @@ class Far:
         if "epsilon" in said:
             bracket = self.far.max_delta(self.asked["epsilon"], k)
             lines.append(Text(f"with {said['epsilon']}, k={k}: {_between('delta', bracket)}"))
-        if "delta" in said or "epsilon" not in said:
+        if "epsilon" not in said:
             delta = self.asked["delta"] if "delta" in said else 1
             bracket = self.far.max_epsilon(delta, k)
             lines.append(Text(f"with delta={plain(delta)}, k={k}: {_between('epsilon', bracket)}"))

@@ -6,6 +6,7 @@ one go: it may be slow.
 
 from __future__ import annotations
 
+from decimal import Decimal
 from fractions import Fraction
 from math import isclose, isfinite
 from typing import Any
@@ -49,15 +50,21 @@ class Called(Space):
     def _measured(self, one: int, other: int) -> Any:
         try:
             distance = self.metric(self.values[one], self.values[other])
-            if isinstance(distance, np.generic):
-                distance = distance.item()
-            if distance >= 0 and isfinite(distance):
-                return distance
         except Exception as error:  # its message may quote the values
             kind = type(error).__name__
             raise ParameterError(
-                f"the given metric raised {kind} for a pair of values", hint="mind values with gaps"
+                f"the given metric raised {kind} for a pair of values",
+                hint="it is called with two values; those of several columns are tuples",
             ) from None
+        if isinstance(distance, np.generic):
+            distance = distance.item()
+        if not isinstance(distance, int | float | Fraction | Decimal):
+            raise ParameterError(
+                f"the given metric returned {type(distance).__name__} for a pair of values",
+                hint="a distance is a finite number from 0",
+            )
+        if distance >= 0 and isfinite(distance):
+            return distance
         raise ParameterError(
             "the given metric is negative, infinite or NaN for a pair of values",
             hint="a distance is a finite number from 0",

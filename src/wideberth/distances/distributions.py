@@ -48,7 +48,8 @@ def distributions(domain: Domain, name: str) -> Vectors:
         raise TableError(
             f"distance={name}: '{domain.name}' does not hold probability distributions: of its "
             f"{domain.known:,} distinct values, {' and '.join(wrong)}",
-            hint="distance=euclidean, manhattan or cosine for other vectors",
+            hint="divide percentages by 100; distance=euclidean, manhattan or cosine for other "
+            "vectors",
         )
     return vectors
 

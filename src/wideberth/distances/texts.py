@@ -27,7 +27,9 @@ class Edit(Space):
         if domain.values is None or domain.values.dtype != pl.String:
             raise TableError(
                 f"distance=edit needs text, but '{domain.name}' holds none",
-                hint="distance=absolute for numbers, or set its type",
+                hint="distance=euclidean or another one for vectors"
+                if domain.components
+                else "distance=absolute for numbers, or set its type",
             )
         self.texts = np.array(domain.texts, dtype=object)
 

@@ -46,6 +46,9 @@ def windows(domain: Domain, first: Ints, last: Ints) -> Windows:
 def numbers_of(domain: Domain, who: str) -> Numbers:
     """Return the domain's numbers, or say that it has none."""
     if domain.numbers is None:
+        if domain.components:
+            what = f"{who} needs single numbers, but '{domain.name}' has {len(domain.components)}"
+            raise TableError(f"{what} for each row", hint="dissimilarity with distance=euclidean")
         raise TableError(
             f"{who} needs numbers, but column '{domain.name}' holds none",
             hint="choose a principle for categories (wideberth principles), or set its type",

@@ -29,6 +29,7 @@ from wideberth.principles.deciding import (
     crowded,
     decide,
     overfull,
+    searched,
     sought,
 )
 from wideberth.principles.local import Local
@@ -159,7 +160,12 @@ class Searched(Rule):
         if n > _TOGETHER:
             return self._in_parts(codes)
         relation, local = self.among(codes)
-        return decide(relation, local, self.cap, self.smallest, exact=exact)
+        answer = decide(relation, local, self.cap, self.smallest, exact=False)
+        if answer.verdict == "unknown":
+            answer = self.refuted(codes)
+        if answer.verdict == "unknown" and exact:
+            answer = searched(relation, local, self.cap, self.smallest)
+        return answer
 
     def among(self, codes: Ints) -> tuple[Relation, Ints]:
         """Return who is near whom among the values of some rows, and the rows' places there."""
