@@ -35,7 +35,7 @@ _SAMPLE = 256
 #: Rows that are searched to the end for each value, so that also a no takes the whole search.
 _SEARCHED = 30
 #: How often an answer may be looked for: in few rows; a no in more; a yes in ever more.
-_TRIES, _NOES, _YESES = 40, 10, ((_SEARCHED, 40), (_SAMPLE, 8), (20_000, 2))
+_TRIES, _NOES, _YESES = 40, 10, ((_SEARCHED, 40), (_SAMPLE, 5), (20_000, 2))
 #: How near the ends of a bracket must be: of δ as it is, of ε relatively.
 _CLOSE = Fraction(1, 100)
 #: Values whose distances are looked at, to know where ε may lie.

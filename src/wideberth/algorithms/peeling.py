@@ -10,11 +10,14 @@ from __future__ import annotations
 import numpy as np
 
 from wideberth.exact import Ints
-from wideberth.principles.deciding import clique, crowded, overfull, sought
+from wideberth.principles.deciding import clique, crowded, overfull
+from wideberth.principles.parting import part
 from wideberth.principles.search import Searched
 
 #: One in so many rows goes at a time if no reason is known.
 _AT_A_TIME = 50
+#: Rows that may be looked at while others change places.
+_WORK = 1 << 22
 #: Up to so many rows all pairs are looked at.
 _MOST = 4096
 
@@ -44,9 +47,11 @@ def peeled(rule: Searched, codes: Ints) -> Ints | None:
         together = clique(relation, rows)
         if _trimmed(left, together, rule):
             continue
-        if sought(relation, rows, rule.cap, rule.smallest) is not None:
+        many = len(rows)
+        hands, steps = many // rule.smallest, 2 * many
+        if part(relation, rows, hands, rule.cap, rule.smallest, steps, _WORK) is not None:
             return left
-        for _ in range(max(1, len(rows) // _AT_A_TIME)):
+        for _ in range(max(1, many // _AT_A_TIME)):
             worst = int(np.where(left > 0, near @ left, 0).argmax())
             left[worst] -= 1
     return None

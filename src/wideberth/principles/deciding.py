@@ -12,17 +12,19 @@ from itertools import pairwise
 from typing import Literal, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from wideberth.exact import Bools, Ints
 from wideberth.principles.base import rows
 from wideberth.principles.parting import Cap, Relation, coloured, part
 
 Verdict: TypeAlias = Literal["yes", "no", "unknown"]
+Singles: TypeAlias = npt.NDArray[np.float32]
 
 #: Swaps for each row, and on top of that, when an answer is wanted.
 _PER_ROW, _MORE = 4, 400
 #: Rows that may be looked at for that.
-_WORK = 1 << 24
+_WORK = 1 << 23
 #: Up to so many rows are coloured equitably, if nothing else helps and that is sure to.
 _COLOURED = 2000
 #: Rows whose subsets are all looked at.
@@ -32,7 +34,7 @@ _UNKNOWNS, _EFFORT = 2000, 1.0
 #: Rows whose groups' sizes are all considered; beyond, a formula bounds them.
 _SIZES = 1500
 #: Crowds are looked for around so many values, with so many others each.
-_CENTRES, _SECONDS = 32, 4
+_CENTRES, _SECONDS = 24, 3
 
 
 @dataclass(frozen=True)
@@ -176,45 +178,46 @@ def room_for_clique(n: int, cap: Cap, unit: int) -> int:
     return min(bound, int(best[n]), n)
 
 
-def clique(relation: Relation, codes: Ints) -> Ints:
+def clique(relation: Relation, codes: Ints, centres: int = _CENTRES) -> Ints:
     """Return the values of a large crowd of rows all near each other, as good as is quickly found.
 
     It is grown from pairs: one of the values with most neighbours, and one of those that share the
     most of them.
     """
-    near = relation.near
-    counts = np.bincount(codes, minlength=len(near))
+    counts = np.bincount(codes, minlength=len(relation.near))
     held = np.flatnonzero(counts)
-    reach = near[:, held] @ counts[held]
-    best, most = held[:0], 0
-    for centre in held[np.argsort(-reach[held], kind="stable")][:_CENTRES].tolist():
-        around = held[near[centre, held]]
-        shared = near[np.ix_(around, around)] @ counts[around]
+    near = relation.near[np.ix_(held, held)]
+    # Floats are added up fast, and exactly up to 2**24 rows.
+    weights, rows = near.astype(np.float32), counts[held].astype(np.float32)
+    best, most = held[:0], 0.0
+    for centre in np.argsort(-(weights @ rows), kind="stable")[:centres].tolist():
+        around = np.flatnonzero(near[centre])
+        shared = weights[np.ix_(around, around)] @ rows[around]
         for second in around[np.argsort(-shared, kind="stable")][:_SECONDS].tolist():
-            found = _grown(near, counts, around[near[second, around]], most)
-            if int(counts[found].sum()) > most:
-                best, most = found, int(counts[found].sum())
+            found = _grown(weights, rows, around[near[second, around]], most)
+            if rows[found].sum() > most:
+                best, most = held[found], float(rows[found].sum())
     return best
 
 
-def _grown(near: Bools, counts: Ints, left: Ints, most: int) -> Ints:
+def _grown(near: Singles, rows: Singles, left: Ints, most: float) -> Ints:
     """Add the value that leaves the most rows to choose from, again and again.
 
     Nothing is returned if there are not more rows than the most so far.
     """
     chosen = [left[:0]]
-    weight = near[np.ix_(left, left)] @ counts[left]
-    total = int(counts[left].sum())  # of those chosen and left
+    weight = near[np.ix_(left, left)] @ rows[left]
+    total = float(rows[left].sum())  # of those chosen and left
     while len(left) and total > most:
-        full = weight == counts[left].sum()  # near all that are left: they all belong to it
+        full = weight == rows[left].sum()  # near all that are left: they all belong to it
         if full.any():
             chosen.append(left[full])
-            left, weight = left[~full], weight[~full] - counts[left[full]].sum()
+            left, weight = left[~full], weight[~full] - rows[left[full]].sum()
             continue
-        stay = near[left[int(weight.argmax())], left]
+        stay = near[left[int(weight.argmax())], left] > 0
         gone, left, weight = left[~stay], left[stay], weight[stay]
-        weight = weight - near[np.ix_(left, gone)] @ counts[gone]
-        total -= int(counts[gone].sum())
+        weight = weight - near[np.ix_(left, gone)] @ rows[gone]
+        total -= float(rows[gone].sum())
     return np.concatenate(chosen) if total > most else left[:0]
 
 

@@ -37,8 +37,8 @@ from wideberth.principles.parting import Cap, Relation
 
 #: Rows that are looked at together, at most; of more, as many sets as it takes, small ones first.
 _TOGETHER, _SMALL = 4096, 1024
-#: Crowds are looked for around so many values of a large table.
-_CENTRES = 8
+#: Crowds are looked for around so many values of a large table, and so many of their neighbours.
+_CENTRES, _AROUND = 8, 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,7 +222,7 @@ class Searched(Rule):
             heavy = np.sort(np.argsort(-counts, kind="stable")[:_TOGETHER])
             relation = Relation(self.near.matrix(around[heavy]))
             rows = np.repeat(np.arange(len(heavy)), counts[heavy])
-            together = int(np.isin(rows, clique(relation, rows)).sum())
+            together = int(np.isin(rows, clique(relation, rows, _AROUND)).sum())
             witness = overfull(len(codes), together, self.cap, self.smallest)
         return Answer("unknown") if witness is None else Answer.no(witness)
 
