@@ -107,7 +107,10 @@ def test_few_rows_need_no_compiler() -> None:
     for near, codes, hands, cap, unit, steps, work in drawn(6 if INTERPRETED else 16, 40):
         found = []
         for uncompiled in (True, False):
-            with mock.patch.object(parting, "_not_compiled", return_value=uncompiled):
+            with (
+                mock.patch.object(parting, "_not_compiled", return_value=uncompiled),
+                mock.patch.object(_Plainly, "swaps", 0),
+            ):
                 labels = part(near, codes, hands, cap, unit, steps, work)
                 found.append(None if labels is None else labels.tolist())
         assert found[0] == found[1]

@@ -16,8 +16,9 @@ import numpy as np
 from wideberth.exact import Bools, Ints
 from wideberth.kernels.warming import missing
 
-#: Up to so many rows the plain way is done before a compiler would be.
-_FEW = 48
+#: Up to so many rows, and until it has looked at so many swaps, the plain way is done before a
+#: compiler would be.
+_FEW, _SWAPS = 48, 20_000
 #: Up to so many groups every number of them is tried.
 _EACH = 8
 #: What 64-bit arithmetic can do with: numerators and denominators of a cap.
@@ -125,7 +126,7 @@ def part(
     n = len(codes)
     if n < unit or hands < 1:
         return None
-    if n <= _FEW and _not_compiled():
+    if n <= _FEW and _Plainly.swaps < _SWAPS and _not_compiled():
         return _Plainly(relation.near[np.ix_(codes, codes)], cap, unit).parted(hands, steps, work)
     from wideberth.kernels import parting
 
@@ -176,6 +177,8 @@ def fewer(hands: int, n: int, unit: int, cap: Cap) -> int:
 
 class _Plainly:
     """The same decisions as the kernel's, without a compiler."""
+
+    swaps = 0  # that were looked at, in this process
 
     def __init__(self, near: Bools, cap: Cap, unit: int) -> None:
         self.near, self.cap, self.unit = near, cap, unit
@@ -230,6 +233,7 @@ class _Plainly:
             v = movable[chance % len(movable)]
             others = np.flatnonzero((labels != labels[v]) & (rest <= step)).tolist()
             growth = [self._change(v, u, held, labels, allowed) for u in others]
+            _Plainly.swaps += len(others)
             if not others:
                 continue
             least = [u for u, more in zip(others, growth, strict=True) if more == min(growth)]
