@@ -35,8 +35,6 @@ from wideberth.principles.search import Searched
 from wideberth.quasi import Quasi
 from wideberth.transform import CUTS, DEALING
 
-#: Told the phase, how many rows are settled, and how many there are.
-
 #: Blocks below so many units are cut at ranks.
 _BLOCK = 16
 #: Leaves pooled, passes over all of them, and how many near ones are looked at.
