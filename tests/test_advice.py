@@ -20,7 +20,8 @@ import wideberth as wb
 from kernels import samples
 from wideberth import datasets
 from wideberth.advice import alternatives, refusal
-from wideberth.advice.limits import Whole, rounded
+from wideberth.advice.limits import Whole
+from wideberth.advice.rounding import rounded
 from wideberth.encode import encode, join
 from wideberth.principles import EpsilonMAnonymity, iterate, lookup, parse
 

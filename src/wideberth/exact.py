@@ -27,6 +27,7 @@ Whole: TypeAlias = npt.NDArray[Any]
 _SAFE = 2**62  # sums of two such integers still fit int64
 # An exponent of ten digits would be a number of ten thousand million digits.
 _PLAUSIBLE = re.compile(r"\s*[+-]?[\d_./]{1,400}(e[+-]?\d{1,3})?\s*", re.IGNORECASE)
+_FIRST = 64  # a few numbers tell mostly that there are too few decimals
 _DECIMALS = 15  # a double tells at most 15 decimal digits apart
 
 
@@ -129,7 +130,7 @@ class Numbers:
         if values.dtype.kind == "f":
             if values.dtype != np.float64:  # 0.1 in single precision is a tenth, too
                 values = values.astype(str).astype(np.float64)
-            return _short_decimals(values) or _decimals(values)
+            return short_decimals(values) or _decimals(values)
         return _fractions(values)
 
     @property
@@ -168,14 +169,19 @@ def _floor_scaled(number: Fraction, per: int) -> int:
     return number.numerator * per // number.denominator
 
 
-def _short_decimals(floats: Floats) -> Numbers | None:
+def short_decimals(floats: Floats) -> Numbers | None:
     """Find the smallest number of decimals that denotes every float, if there is one.
 
     A quotient of two exactly representable integers is correctly rounded, so it equals the
     float precisely when that float is how the decimal would be read.
     """
+    if np.abs(floats).max(initial=0) >= 2**53:
+        return None
+    first = floats[:_FIRST]
     for decimals in range(_DECIMALS + 1):
         per = 10**decimals
+        if not np.array_equal(np.rint(first * per) / per, first):
+            continue
         units = np.rint(floats * per)
         if units.size and np.abs(units).max() >= 2**53:
             return None

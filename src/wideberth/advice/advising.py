@@ -173,6 +173,7 @@ class Advice:
         self.sensitive = "+".join(self._on)
         self._subject = subject
         self._max_memory = max_memory
+        self._far: dict[str | Metric, DissimilarityAdvice] = {}
         self.rows = subject.frame.height
         series = subject.frame[self._on[0]]
         kind = subject.types.get(self._on[0]) or infer_type(series)
@@ -212,9 +213,11 @@ class Advice:
         >>> advice.max_delta(epsilon=0.5, k=2).feasible
         Fraction(0, 1)
         """
-        asked = Dissimilarity(epsilon=0, delta=0, k=1, distance=distance)
-        column = self._subject.column(self._on, asked)
-        return DissimilarityAdvice(column, distance, max_memory=self._max_memory)
+        if distance not in self._far:
+            asked = Dissimilarity(epsilon=0, delta=0, k=1, distance=distance)
+            column = self._subject.column(self._on, asked)
+            self._far[distance] = DissimilarityAdvice(column, distance, max_memory=self._max_memory)
+        return self._far[distance]
 
     def max_m(
         self,

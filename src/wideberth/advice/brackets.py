@@ -121,3 +121,19 @@ def halfway(low: Fraction, high: Fraction) -> Fraction:
     middle = (low + high) / 2
     short = rounded(middle, up=False)
     return short if low < short < high else middle
+
+
+def last(most: int, possible: Callable[[int], bool]) -> int:
+    """Return the last possible number from 1 to ``most``, possible ones coming first; else 0.
+
+    >>> last(9, lambda number: number * number < 30)
+    5
+    """
+    low = 0
+    while low < most:
+        middle = (low + most + 1) // 2
+        if possible(middle):
+            low = middle
+        else:
+            most = middle - 1
+    return low

@@ -16,25 +16,19 @@ from wideberth.exact import Ints
 from wideberth.principles import Rule
 from wideberth.principles.diversity import _Frequency, _Unique
 from wideberth.principles.proximity import _Crowd, _Neighbourhoods
-from wideberth.principles.search import Searched
+from wideberth.principles.search import Line, Searched
 
 
 @dataclass(frozen=True, eq=False)
-class Crowding:
-    """Codes on a line, on which similar ones lie next to each other.
+class Crowding(Line):
+    """Codes on a line, and how much of a group may be similar.
 
     Parameters
     ----------
-    place : array of int
-        Where each code is; those of one bucket share a place.
-    reach : array of int
-        The last place that is similar to each place. It never falls.
     share : Fraction
         The most of a group that any crowd may hold.
     """
 
-    place: Ints
-    reach: Ints
     share: Fraction
 
     def fullest(self, codes: Ints | Codes) -> tuple[int, int]:

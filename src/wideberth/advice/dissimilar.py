@@ -7,7 +7,6 @@ stays so for a smaller ε or δ, what is impossible for a larger one.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -15,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from wideberth.advice.brackets import Bracket, Narrowing, halfway
+from wideberth.advice.brackets import Bracket, Narrowing, halfway, last
 from wideberth.advice.risking import RiskCurve, risk_curve
 from wideberth.advice.rounding import rounded
 from wideberth.advice.ruling import FEW, ruled_out
@@ -99,6 +98,7 @@ class DissimilarityAdvice:
         self._codes = column.codes[self._order].astype(np.int64)
         self._max_memory = max_memory
         self._latest: tuple[Fraction, Similarity] | None = None
+        self._answers: dict[tuple[Fraction, Fraction, int], Satisfiability] = {}
         with bounded(max_memory):
             self.space: Space = space(column.domain, distance)
 
@@ -110,8 +110,14 @@ class DissimilarityAdvice:
         >>> found.verdict, found.groups.tolist()
         ('yes', [0, 1, 0, 1])
         """
+        asked = fraction(epsilon), fraction(delta), k
+        if asked not in self._answers:
+            self._answers[asked] = self._satisfiable(*asked)
+        return self._answers[asked]
+
+    def _satisfiable(self, epsilon: Fraction, delta: Fraction, k: int) -> Satisfiability:
         with bounded(self._max_memory):
-            rule = self._rule(fraction(epsilon), fraction(delta), k)
+            rule = self._rule(epsilon, delta, k)
             answer = rule.answer(self._codes)
             if answer.labels is None:
                 witness = None if answer.witness is None else str(answer.witness)
@@ -169,8 +175,8 @@ class DissimilarityAdvice:
             return self._asked(self._rule(reach, share, k), self._codes).verdict == "yes"
 
         with bounded(self._max_memory):
-            high = _last(self.rows, open_)
-            low = high if high and found(high) else _last(high - 1, found)
+            high = last(self.rows, open_)
+            low = high if high and found(high) else last(high - 1, found)
         return Bracket(Fraction(low) if low > 0 else None, Fraction(high), beyond=True)
 
     def risk_curve(self, points: int = 20) -> RiskCurve:
@@ -349,18 +355,6 @@ class DissimilarityAdvice:
 def _thinned(codes: Ints) -> Ints:
     """Take a sample of rows that lie evenly among all."""
     return codes[:: -(-len(codes) // _SAMPLE)]
-
-
-def _last(most: int, possible: Callable[[int], bool]) -> int:
-    """Return the last possible number from 1 to `most`; 0 if none is."""
-    low = 0
-    while low < most:
-        middle = (low + most + 1) // 2
-        if possible(middle):
-            low = middle
-        else:
-            most = middle - 1
-    return low
 
 
 def _yeses(n: int) -> int:

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from wideberth.advice.brackets import last
 from wideberth.advice.crowding import crowding
 from wideberth.advice.dissimilar import DissimilarityAdvice
-from wideberth.advice.rounding import rounded
 from wideberth.advice.spacing import Spacing
 from wideberth.encode import Column, Domain
 from wideberth.errors import ParameterError
@@ -30,8 +30,6 @@ from wideberth.principles import (
     make,
 )
 from wideberth.principles.dissimilarity import Scattered
-
-__all__ = ["Limit", "Whole", "rounded"]
 
 _ULPS = 4  # a figure is rounded so often at most
 _TINY = 1e-12
@@ -128,10 +126,12 @@ class Whole:
                 high //= rule.fullest(self.codes.astype(np.int64))
                 if possible(Fraction(high)):
                     return Limit(Fraction(high))
-            return Limit(_last(low, max(high, low), Fraction(1), possible))
+            more = last(max(high, low) - low, lambda more: possible(Fraction(low + more)))
+            return Limit(Fraction(low + more))
         if isinstance(weakest, LEDiversity) and self.domain.tree is not None:
             # Distances on a tree are halves.
-            return Limit(_last(0, 2 * self.domain.tree.height, Fraction(1, 2), possible))
+            halves = last(2 * self.domain.tree.height, lambda many: possible(Fraction(many, 2)))
+            return Limit(Fraction(halves, 2))
         figures = self.bind(weakest).achieved(self.groups)
         if key not in figures:
             return None
@@ -172,17 +172,6 @@ class Whole:
             epsilon = self.spacing(False).supremum(int(self.rows / wanted))
             epsilon = None if epsilon is None else epsilon / 2
         return None if epsilon == 0 else Limit(epsilon, exclusive=True)
-
-
-def _last(low: int, high: int, step: Fraction, possible: Callable[[Fraction], bool]) -> Fraction:
-    """Return the last possible of ``low``, ``low + step``, … ``high * step``; low is possible."""
-    while low < high:
-        middle = (low + high + 1) // 2
-        if possible(middle * step):
-            low = middle
-        else:
-            high = middle - 1
-    return low * step
 
 
 def _settled(

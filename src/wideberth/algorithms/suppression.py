@@ -8,13 +8,14 @@ several demands are met in turn until all are: sound, but not always least.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from math import ceil
 
 import numpy as np
 
 from wideberth.advice import refusal
+from wideberth.advice.brackets import last
 from wideberth.advice.crowding import Crowding, crowding
 from wideberth.algorithms.demand import Demand
 from wideberth.algorithms.peeling import peeled
@@ -239,7 +240,7 @@ def _capped(rule: Rule, column: Column, codes: Ints, rng: np.random.Generator) -
     def good(kept: Ints) -> bool:
         return bool(kept.sum()) and bool(rule.satisfies(_group(kept))[0])
 
-    cap = _largest(int(counts.max()), lambda cap: good(quota(cap)))
+    cap = last(int(counts.max()), lambda cap: good(quota(cap)))
     kept = quota(cap)
     if not good(kept) or not isinstance(rule, _Entropy):
         return kept
@@ -250,16 +251,4 @@ def _capped(rule: Rule, column: Column, codes: Ints, rng: np.random.Generator) -
         result[more[:extra]] += 1
         return result
 
-    return topped(_largest(len(more), lambda extra: good(topped(extra))))
-
-
-def _largest(high: int, good: Callable[[int], bool]) -> int:
-    """Return the largest good number up to ``high``, good ones coming first; else 0."""
-    low = 0
-    while low < high:
-        middle = (low + high + 1) // 2
-        if good(middle):
-            low = middle
-        else:
-            high = middle - 1
-    return low
+    return topped(last(len(more), lambda extra: good(topped(extra))))

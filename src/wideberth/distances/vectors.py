@@ -14,11 +14,10 @@ from wideberth.distances.blocks import Near
 from wideberth.distances.points import Cloud, Points
 from wideberth.encode import Domain
 from wideberth.errors import TableError
-from wideberth.exact import Bools, Floats, Ints, Numbers, Whole, whole
+from wideberth.exact import Bools, Floats, Ints, Numbers, Whole, short_decimals, whole
 
 _EXACT = 2**52  # floats hold such integers, and halves between them
 _UNIT = 2.0**-53  # a float is at most this far from what it stands for, relatively
-_DECIMALS = 15
 
 
 class Vectors:
@@ -38,7 +37,7 @@ class Vectors:
     @cached_property
     def _exact(self) -> Numbers | None:
         """All vectors exactly, if that is no great effort."""
-        return _short(self.floats) if self.denoted else self.domain.vectors()
+        return short_decimals(self.floats) if self.denoted else self.domain.vectors()
 
     @cached_property
     def units(self) -> Numbers | None:
@@ -69,27 +68,6 @@ class Vectors:
         if not len(shrunk):
             return shrunk, exponent
         return shrunk - (shrunk.min(axis=0) / 2 + shrunk.max(axis=0) / 2), exponent
-
-
-def _short(floats: Floats) -> Numbers | None:
-    """Read floats as integers over the smallest power of ten that denotes them all, if any.
-
-    A quotient of two integers that floats hold is rounded once, so it equals a float precisely
-    when that float is how the decimal would be read.
-    """
-    if np.abs(floats).max(initial=0) >= _EXACT:
-        return None
-    first = floats[:64]
-    for decimals in range(_DECIMALS + 1):
-        per = 10**decimals
-        if not np.array_equal(np.rint(first * per) / per, first):
-            continue
-        units = np.rint(floats * per)
-        if np.abs(units).max(initial=0) >= _EXACT:
-            return None
-        if np.array_equal(units / per, floats):
-            return Numbers(units.astype(np.int64), per)
-    return None
 
 
 class Exactly(Points):

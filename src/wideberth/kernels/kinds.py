@@ -36,6 +36,9 @@ _PAIRS, _A_FEW = 1 << 13, 8
 #: and nothing is dealt yet; else so many pairs of them may change places, on top of two for each
 #: row, and so many rows be looked at for that.
 CERTIFIED, SWAPS, WORK = 64, 20, 1 << 18
+#: Up to so many groups every number of them is tried; and two rows that change places set no more
+#: others at ease, but for rare cases.
+EACH, PER_STEP = 8, 4
 #: Judge.dealt for such rows.
 BY_NEARNESS = 2
 

@@ -22,11 +22,7 @@ HELD, SHORT = 4, 5
 #: Parts of the short line, each a number for every row or group and one more.
 CODE, DEGREE, ORDER, LABEL, SLOT, PLACE, REST, GROWTH, LINES = 0, 1, 2, 3, 4, 5, 6, 7, 8
 
-#: Up to so many groups every number of them is tried.
-_FEW = 8
 _NEVER = np.int64(1) << 40
-#: No two rows that change places set more others at ease, but for rare cases.
-_PER_STEP = 4
 
 
 def room(rows: int, unit: int) -> int:
@@ -162,7 +158,7 @@ def attempt(
         if surplus == 0:
             return True
         step += 1
-        if step > steps or surplus > _PER_STEP * (steps - step + 1):
+        if step > steps or surplus > kinds.PER_STEP * (steps - step + 1):
             return False
         if many == 0:
             continue
@@ -208,9 +204,9 @@ def fewer(g, n, unit, a, b, q):
         size = unit
         while size < n and _allowed(size, a, b, q) == _allowed(unit, a, b, q):
             size += 1
-        if n // size < g - 1 and n // size > _FEW:
+        if n // size < g - 1 and n // size > kinds.EACH:
             return n // size
-    return g - 1 if g <= _FEW else g // 2
+    return g - 1 if g <= kinds.EACH else g // 2
 
 
 @njit(**INNER)
@@ -220,7 +216,7 @@ def prepare(bits, words, n, unit, a, b, q, short):
     Whoever is in a group of `unit` rows or more needs enough of them to be far.
     """
     line = n + 1
-    code, degree, order = short[:line], short[line:], short[2 * line :]
+    code, degree, order = short[:line], short[DEGREE * line :], short[ORDER * line :]
     most = np.int64(0)
     for v in range(n):
         near = np.int64(-1)
@@ -241,9 +237,9 @@ def prepare(bits, words, n, unit, a, b, q, short):
 def settle(bits, words, n, g, unit, a, b, q, steps, work, most, held, short):
     """Return into how many groups, from g down, the rows can be dealt, 0 if that is not found."""
     line = n + 1
-    code, order, label = short[:line], short[2 * line :], short[3 * line :]
-    slot, place = short[4 * line :], short[5 * line :]
-    rest, growth = short[6 * line :], short[7 * line :]
+    code, order, label = short[:line], short[ORDER * line :], short[LABEL * line :]
+    slot, place = short[SLOT * line :], short[PLACE * line :]
+    rest, growth = short[REST * line :], short[GROWTH * line :]
     while g > 1:
         if attempt(
             bits, words, code, order, n, g, a, b, q, steps, work,
@@ -294,15 +290,17 @@ def _hands_apart(rows, s, e, sensitive, judge, desk):
             return g
         line = n + 1
         turned = rows[0, s:e]
-        _in_turns(turned, 0, n, g, short[3 * line :], short[5 * line :], short[4 * line :])
+        _in_turns(
+            turned, 0, n, g, short[LABEL * line :], short[PLACE * line :], short[SLOT * line :]
+        )
         # The rows change places for the test, and back again.
         for i in range(n):
-            short[6 * line + i] = turned[i]
+            short[REST * line + i] = turned[i]
         for i in range(n):
-            turned[i] = short[4 * line + i]
+            turned[i] = short[SLOT * line + i]
         good = hold(rows, s, e, g, True, sensitive, judge, desk)
         for i in range(n):
-            turned[i] = short[6 * line + i]
+            turned[i] = short[REST * line + i]
         if good:
             return g
         g = fewer(g, n, unit, a, b, q)

@@ -14,13 +14,12 @@ from typing import Any
 import numpy as np
 
 from wideberth.exact import Bools, Ints
+from wideberth.kernels import kinds
 from wideberth.kernels.warming import missing
 
 #: Up to so many rows, and until it has looked at so many swaps, the plain way is done before a
 #: compiler would be.
 _FEW, _SWAPS = 48, 20_000
-#: Up to so many groups every number of them is tried.
-_EACH = 8
 #: What 64-bit arithmetic can do with: numerators and denominators of a cap.
 _FINE = 2**30
 
@@ -170,9 +169,9 @@ def fewer(hands: int, n: int, unit: int, cap: Cap) -> int:
         size = unit
         while size < n and cap.of(size) == cap.of(unit):
             size += 1
-        if _EACH < n // size < hands - 1:
+        if kinds.EACH < n // size < hands - 1:
             return n // size
-    return hands - 1 if hands <= _EACH else hands // 2
+    return hands - 1 if hands <= kinds.EACH else hands // 2
 
 
 class _Plainly:
@@ -225,7 +224,7 @@ class _Plainly:
             if not surplus.any():
                 return labels
             step += 1
-            if step > steps or surplus.sum() > 4 * (steps - step + 1):
+            if step > steps or surplus.sum() > kinds.PER_STEP * (steps - step + 1):
                 return None
             if not movable:
                 continue

@@ -56,7 +56,7 @@ class Line:
     place: Ints
     reach: Ints
 
-    def fullest(self, groups: Groups) -> Ints:
+    def crowds(self, groups: Groups) -> Ints:
         """Return the most rows of each group that are all similar to each other."""
         width = len(self.reach)
         key = groups.owner * width + self.place[groups.codes]
@@ -118,7 +118,7 @@ class Searched(Rule):
     def feasible(self, groups: Groups) -> Bools:
         """Tell for which groups a partition is found; see the module's remark."""
         if self.line is not None:
-            return self.line.fullest(groups) <= groups.sizes // self.smallest
+            return self.line.crowds(groups) <= groups.sizes // self.smallest
         # To count the neighbours of all rows takes longer than to take many rows apart.
         large = bool((groups.sizes > _TOGETHER).any())
         verdict = np.zeros(len(groups), dtype=bool) if large else self.satisfies(groups)
@@ -151,7 +151,7 @@ class Searched(Rule):
         if n < self.smallest:
             return Answer.no(Witness("rows", n, self.smallest))
         if self.line is not None:
-            fullest = int(self.line.fullest(self._together(codes))[0])
+            fullest = int(self.line.crowds(self._together(codes))[0])
             hands = n // self.smallest
             if fullest > hands:
                 return Answer.no(Witness("clique", fullest, hands))
