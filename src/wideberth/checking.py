@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,20 +11,19 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from wideberth import tables
 from wideberth.claiming import Claim, worst_claims
 from wideberth.encode import Domain
-from wideberth.errors import ParameterError, PolicyError, TableError
+from wideberth.errors import ParameterError, PolicyError
 from wideberth.exact import Bools, Floats, Ints
+from wideberth.examining import examine
 from wideberth.groups import Groups
 from wideberth.memory import bounded
-from wideberth.policy import GROUP, Policy
-from wideberth.principles import Dissimilarity, Principle, parse
+from wideberth.policy import Policy
+from wideberth.principles import Dissimilarity, Principle
 from wideberth.principles.dissimilarity import Dissimilar
 from wideberth.results import CheckResult, GroupReport, PrincipleReport
-from wideberth.schema import TYPES, by_column, check_roles, expanded
-from wideberth.subject import Subject, require_column, told_of
-from wideberth.twofold import SENSITIVE_TABLE, TwoTables, require_fit, table_of
+from wideberth.subject import Subject, told_of
+from wideberth.twofold import SENSITIVE_TABLE
 from wideberth.words import as_string
 
 
@@ -96,81 +95,42 @@ def check(
         raise ParameterError("worst must be a whole number from 0", hint="worst=5")
     if max_memory is not None and (type(max_memory) is not int or max_memory < 1):
         raise ParameterError("max_memory must be a whole number from 1", hint="max_memory=256")
-    if policy is not None and not isinstance(policy, Policy):
-        policy = Policy.load(policy)
-    options = policy.options if policy else tables.ReadOptions()
-    read = isinstance(table, str | Path)
-    frame, back = tables.adopt(tables.read(table, options) if read else table)  # type: ignore[arg-type]
-    asked = principles_of(principles)
-    wanted = asked or (list(policy.principles) if policy else [])
-    if sensitive_table is not None:
-        group = group or (policy and policy.group) or GROUP
-        counted, _ = tables.adopt(table_of(sensitive_table, options))
-        for principle in wanted:
-            require_fit(principle)
-        frame = TwoTables.of(frame, counted, group).paired()
-    elif policy is not None and policy.transform.get("algorithm") == "anatomy":
-        _require_sensitive(frame, policy)
-    hierarchies = by_column(hierarchies or {}, frame.columns)
-    types = by_column(types or {}, frame.columns)
-    for column in [*hierarchies, *types]:
-        require_column(frame, column)
-    for kind in types.values():
-        if kind not in TYPES:
-            raise ParameterError(f"there is no type '{kind}'", hint=f"one of {', '.join(TYPES)}")
-    if policy is not None:
-        if group is None and policy.group in frame.columns:  # an original has no groups yet
-            group = policy.group
-        quasi = quasi or _as_published(policy.roles.get("quasi", ()), frame)
-        sensitive = sensitive or policy.roles.get("sensitive")
-        hierarchies = {**by_column(policy.hierarchies, frame.columns), **hierarchies}
-        types = {**by_column(policy.types, frame.columns), **types}
-        population = policy.population if population is None else population
-        _check_policy(frame, policy, group)
-    if isinstance(population, str | Path):
-        population = tables.read(population, options)
-    if isinstance(reference, str | Path):
-        reference = tables.read(reference, options)
-    columns = [column for column in frame.columns if column != group]
-    quasi, sensitive = names_of(quasi, columns), names_of(sensitive, columns)
+    given = examine(
+        table,
+        quasi=quasi,
+        sensitive=sensitive,
+        principles=principles,
+        group=group,
+        population=population,
+        reference=reference,
+        sensitive_table=sensitive_table,
+        hierarchies=hierarchies,
+        types=types,
+        policy=policy,
+    )
     try:
-        if sensitive_table is not None:  # whose mistakes are told by its own rows
-            lines = Subject(
-                counted,
-                quasi=[],
-                sensitive=sensitive,
-                group=group,
-                hierarchies=hierarchies,
-                types=types,
-            )
+        if given.counted is not None:  # whose mistakes are told by its own rows
+            lines = replace(given, frame=given.counted, quasi=[], reference=None).subject
             with told_of(SENSITIVE_TABLE):
-                for principle in wanted:
+                for principle in given.principles:
                     lines.column(lines.attribute(principle), principle)
-        if not wanted:
+        if not given.principles:
             raise ParameterError(
                 "there is no principle to check", hint='for example "k-anonymity:k=5"'
             )
-        subject = Subject(
-            frame,
-            quasi=quasi,
-            sensitive=sensitive,
-            group=group,
-            hierarchies=hierarchies,
-            types=types,
-            reference=None if reference is None else tables.adopt(reference)[0],
-        )
         with bounded(max_memory):
-            verdicts = [_judge(subject, principle, population) for principle in wanted]
+            verdicts = [_judge(given.subject, p, given.population) for p in given.principles]
     except ParameterError as error:
-        if asked or policy is None:
+        if principles or policy is None:
             raise
         raise PolicyError(error.what, hint=error.hint) from None  # the policy's mistake
+    subject = given.subject
     return CheckResult(
-        rows=frame.height,
+        rows=given.frame.height,
         groups=subject.partition.count,
         principles=[verdict.report(worst) for verdict in verdicts],
         notes=list(dict.fromkeys(note for verdict in verdicts for note in verdict.notes)),
-        _table_of_groups=lambda: back(_group_table(subject, verdicts)),
+        _table_of_groups=lambda: given.back(_group_table(subject, verdicts)),
     )
 
 
@@ -315,61 +275,3 @@ def _unused(name: str, table: pl.DataFrame) -> str:
     while name in table.columns:
         name += "'"
     return name
-
-
-def _as_published(quasi: Sequence[str], frame: pl.DataFrame) -> list[str]:
-    """Name the columns in which a release publishes quasi-identifiers: perhaps as bounds."""
-    found = []
-    for column in quasi:
-        ends = [f"{column}_{part}" for part in ("min", "max", "missing")]
-        bounds = [end for end in ends if end in frame.columns]
-        found += bounds if column not in frame.columns and len(bounds) > 1 else [column]
-    return found
-
-
-def _require_sensitive(frame: pl.DataFrame, policy: Policy) -> None:
-    """Say where the sensitive values of an anatomised release are."""
-    for column in expanded(policy.roles.get("sensitive", ()), frame.columns):
-        if column not in frame.columns and (policy.group or GROUP) in frame.columns:
-            raise TableError(
-                f"the table has no column '{column}': an anatomised release has it in a second one",
-                hint="--sensitive-table FILE, in Python sensitive_table=",
-            )
-
-
-def _check_policy(frame: pl.DataFrame, policy: Policy, group: str | None) -> None:
-    """Every column of the table must have a role; a release need not have all the columns."""
-    columns = [c for c in frame.columns if c != group]
-    needed = ("quasi", "sensitive")
-    roles = {
-        role: [c for c in expanded(listed, columns) if role in needed or c in columns]
-        for role, listed in policy.roles.items()
-    }
-    check_roles(columns, {**roles, "quasi": _as_published(roles.get("quasi", ()), frame)})
-
-
-def names_of(names: str | Sequence[str] | None, columns: Sequence[str]) -> list[str]:
-    """Return the columns named by an argument, those of a table that a short form means included.
-
-    >>> names_of("disease.*", ["age", "disease.flu", "disease.asthma"])
-    ['disease.flu', 'disease.asthma']
-    """
-    if names is None:
-        return []
-    return list(dict.fromkeys(expanded([names] if isinstance(names, str) else names, columns)))
-
-
-def principles_of(
-    given: str | Principle | Sequence[str | Principle] | None,
-) -> list[Principle]:
-    """Return the principles of an argument, be they objects or text."""
-    if given is None:
-        return []
-    several = [given] if isinstance(given, str | Principle | type) else given
-    for one in several:
-        if not isinstance(one, str | Principle):
-            raise ParameterError(
-                f"a principle must be an object or text, not {type(one).__name__}",
-                hint='wb.KAnonymity(k=5) or "k-anonymity:k=5"',
-            )
-    return [parse(p) if isinstance(p, str) else p for p in several]

@@ -10,8 +10,8 @@ from typing import Any
 import polars as pl
 
 from wideberth import tables
-from wideberth.checking import names_of, principles_of
 from wideberth.errors import ParameterError, PolicyError
+from wideberth.examining import names_of, principles_of
 from wideberth.policy import GROUP, Policy
 from wideberth.principles import Principle
 from wideberth.schema import ROLES, TYPES, by_column, check_roles, expanded, infer_type

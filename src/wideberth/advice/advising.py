@@ -18,10 +18,10 @@ from wideberth.advice.crowding import crowding
 from wideberth.advice.dissimilar import DissimilarityAdvice
 from wideberth.advice.limits import Limit, Whole
 from wideberth.advice.refusal import refusal
-from wideberth.checking import names_of
 from wideberth.distances import Metric
 from wideberth.errors import InfeasibleError, ParameterError, TableError
 from wideberth.exact import fraction
+from wideberth.examining import names_of
 from wideberth.policy import Policy
 from wideberth.principles import (
     Dissimilarity,

@@ -1,0 +1,228 @@
+"""A table that is to be examined: read, its columns' roles settled, by arguments or by a policy.
+
+Whoever looks at a published table, to check, to audit or to measure it, is told the same things
+about it, and this is where they come together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from wideberth import tables
+from wideberth.errors import ParameterError, TableError
+from wideberth.policy import GROUP, Policy
+from wideberth.principles import Principle, parse
+from wideberth.schema import TYPES, by_column, check_roles, expanded
+from wideberth.subject import Subject, require_column
+from wideberth.twofold import TwoTables, require_fit, table_of
+
+#: The endings of the columns in which a release publishes a quasi-identifier as bounds.
+_BOUNDS = ("min", "max", "missing")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Examined:
+    """A table, and what is known about it.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+        The table; of an anatomised release each row with one of its group's sensitive values.
+    back : callable
+        Returns a polars table as the kind of table that came in.
+    quasi, sensitive : list of str
+        Its quasi-identifiers, as they are published, and its sensitive attributes.
+    group : str, optional
+        Its column of group ids.
+    hierarchies, types : mapping
+        What is known of its columns.
+    principles : list of Principle
+        What it must satisfy.
+    population, reference : polars.DataFrame or other, optional
+        Tables to compare with.
+    counted : polars.DataFrame, optional
+        The second table of an anatomised release.
+    options : ReadOptions
+        How its files are read.
+    policy : Policy, optional
+        Where what was not given came from.
+    """
+
+    frame: pl.DataFrame
+    back: Callable[[pl.DataFrame], Any]
+    quasi: list[str]
+    sensitive: list[str]
+    group: str | None
+    hierarchies: Mapping[str, Any]
+    types: Mapping[str, str]
+    principles: list[Principle]
+    population: Any
+    reference: Any
+    counted: pl.DataFrame | None
+    options: tables.ReadOptions
+    policy: Policy | None
+
+    @cached_property
+    def subject(self) -> Subject:
+        """The table made ready for principles."""
+        return Subject(
+            self.frame,
+            quasi=self.quasi,
+            sensitive=self.sensitive,
+            group=self.group,
+            hierarchies=self.hierarchies,
+            types=self.types,
+            reference=None if self.reference is None else tables.adopt(self.reference)[0],
+        )
+
+    @property
+    def attributes(self) -> list[str]:
+        """The quasi-identifiers as the original names them: age, though age_min is published.
+
+        >>> attributes(["sex", "age_min", "age_max"], ["sex", "age_min", "age_max", "pay"])
+        ['sex', 'age']
+        """
+        return attributes(self.quasi, self.frame.columns)
+
+
+def examine(
+    table: object,
+    *,
+    quasi: str | Sequence[str] | None = None,
+    sensitive: str | Sequence[str] | None = None,
+    principles: str | Principle | Sequence[str | Principle] | None = None,
+    group: str | None = None,
+    population: object = None,
+    reference: object = None,
+    sensitive_table: object = None,
+    hierarchies: Mapping[str, Any] | None = None,
+    types: Mapping[str, str] | None = None,
+    policy: Policy | str | Path | None = None,
+) -> Examined:
+    """Read a table and settle what its columns are; the arguments are those of `check`."""
+    if policy is not None and not isinstance(policy, Policy):
+        policy = Policy.load(policy)
+    options = policy.options if policy else tables.ReadOptions()
+    frame, back = tables.adopt(table_of(table, options))
+    wanted = principles_of(principles) or (list(policy.principles) if policy else [])
+    counted = None
+    if sensitive_table is not None:
+        group = group or (policy and policy.group) or GROUP
+        counted, _ = tables.adopt(table_of(sensitive_table, options))
+        for principle in wanted:
+            require_fit(principle)
+        frame = TwoTables.of(frame, counted, group).paired()
+    elif policy is not None and policy.transform.get("algorithm") == "anatomy":
+        _require_sensitive(frame, policy)
+    hierarchies = by_column(hierarchies or {}, frame.columns)
+    types = by_column(types or {}, frame.columns)
+    published = [*frame.columns, *attributes(frame.columns, frame.columns)]
+    for column in [*hierarchies, *types]:
+        if column not in published:
+            require_column(frame, column)
+    for kind in types.values():
+        if kind not in TYPES:
+            raise ParameterError(f"there is no type '{kind}'", hint=f"one of {', '.join(TYPES)}")
+    if policy is not None:
+        if group is None and policy.group in frame.columns:  # an original has no groups yet
+            group = policy.group
+        quasi = quasi or as_published(policy.roles.get("quasi", ()), frame.columns)
+        sensitive = sensitive or policy.roles.get("sensitive")
+        hierarchies = {**by_column(policy.hierarchies, frame.columns), **hierarchies}
+        types = {**by_column(policy.types, frame.columns), **types}
+        population = policy.population if population is None else population
+        _check_policy(frame, policy, group)
+    columns = [column for column in frame.columns if column != group]
+    return Examined(
+        frame=frame,
+        back=back,
+        quasi=names_of(quasi, columns),
+        sensitive=names_of(sensitive, columns),
+        group=group,
+        hierarchies=hierarchies,
+        types=types,
+        principles=wanted,
+        population=table_of(population, options),
+        reference=table_of(reference, options),
+        counted=counted,
+        options=options,
+        policy=policy,
+    )
+
+
+def attributes(quasi: Sequence[str], columns: Sequence[str]) -> list[str]:
+    """Return quasi-identifiers by their own names, where their bounds are published.
+
+    >>> attributes(["sex", "age_min", "age_max"], ["sex", "age_min", "age_max", "pay"])
+    ['sex', 'age']
+    """
+    names = []
+    for column in quasi:
+        base, _, end = column.rpartition("_")
+        bounded = end in _BOUNDS and base not in columns
+        both = f"{base}_min" in columns and f"{base}_max" in columns
+        names.append(base if bounded and both else column)
+    return list(dict.fromkeys(names))
+
+
+def as_published(quasi: Sequence[str], columns: Sequence[str]) -> list[str]:
+    """Name the columns in which a release publishes quasi-identifiers: perhaps as bounds."""
+    found = []
+    for column in quasi:
+        bounds = [end for part in _BOUNDS if (end := f"{column}_{part}") in columns]
+        found += bounds if column not in columns and len(bounds) > 1 else [column]
+    return found
+
+
+def names_of(names: str | Sequence[str] | None, columns: Sequence[str]) -> list[str]:
+    """Return the columns named by an argument, those of a table that a short form means included.
+
+    >>> names_of("disease.*", ["age", "disease.flu", "disease.asthma"])
+    ['disease.flu', 'disease.asthma']
+    """
+    if names is None:
+        return []
+    return list(dict.fromkeys(expanded([names] if isinstance(names, str) else names, columns)))
+
+
+def principles_of(
+    given: str | Principle | Sequence[str | Principle] | None,
+) -> list[Principle]:
+    """Return the principles of an argument, be they objects or text."""
+    if given is None:
+        return []
+    several = [given] if isinstance(given, str | Principle | type) else given
+    for one in several:
+        if not isinstance(one, str | Principle):
+            raise ParameterError(
+                f"a principle must be an object or text, not {type(one).__name__}",
+                hint='wb.KAnonymity(k=5) or "k-anonymity:k=5"',
+            )
+    return [parse(p) if isinstance(p, str) else p for p in several]
+
+
+def _require_sensitive(frame: pl.DataFrame, policy: Policy) -> None:
+    """Say where the sensitive values of an anatomised release are."""
+    for column in expanded(policy.roles.get("sensitive", ()), frame.columns):
+        if column not in frame.columns and (policy.group or GROUP) in frame.columns:
+            raise TableError(
+                f"the table has no column '{column}': an anatomised release has it in a second one",
+                hint="--sensitive-table FILE, in Python sensitive_table=",
+            )
+
+
+def _check_policy(frame: pl.DataFrame, policy: Policy, group: str | None) -> None:
+    """Every column of the table must have a role; a release need not have all the columns."""
+    columns = [c for c in frame.columns if c != group]
+    needed = ("quasi", "sensitive")
+    roles = {
+        role: [c for c in expanded(listed, columns) if role in needed or c in columns]
+        for role, listed in policy.roles.items()
+    }
+    check_roles(columns, {**roles, "quasi": as_published(roles.get("quasi", ()), columns)})
