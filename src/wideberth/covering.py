@@ -16,8 +16,8 @@ import polars as pl
 from wideberth.align import written
 from wideberth.encode import Codes
 from wideberth.exact import Bools, Ints
+from wideberth.published.labels import OR_MISSING, TO
 from wideberth.quasi import Quasi
-from wideberth.recode import OR_MISSING, TO
 from wideberth.styling import Style
 
 

@@ -17,7 +17,8 @@ from wideberth.algorithms.lattice.plain import merged
 from wideberth.encode import Codes, compress
 from wideberth.exact import Floats, Ints
 from wideberth.groups import Partition
-from wideberth.recode import OR_MISSING, Recoded, Values
+from wideberth.published.labels import OR_MISSING
+from wideberth.recode import Recoded, Values
 
 
 @dataclass(frozen=True, eq=False)

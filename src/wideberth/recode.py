@@ -23,13 +23,11 @@ from wideberth.encode import Codes, Column, compress
 from wideberth.exact import Bools, Floats, Ints
 from wideberth.groups import Partition
 from wideberth.hierarchy import Hierarchy
+from wideberth.published.labels import OR_MISSING, TO
 from wideberth.quasi import Quasi
 from wideberth.styling import Style, styles
 from wideberth.transform import Grid
 
-#: What a group adds to its value when some of its rows have none.
-OR_MISSING = " or missing"
-TO = ".."
 _BITS = 62  # a set of so many codes is one number
 
 

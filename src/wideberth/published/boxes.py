@@ -1,0 +1,155 @@
+"""A published table as boxes: rows that say the same of all quasi-identifiers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from wideberth.errors import ParameterError, TableError
+from wideberth.exact import Ints
+from wideberth.groups import Partition
+from wideberth.published.alike import alike
+from wideberth.published.axes import Axis, read_axis
+from wideberth.published.covering import Covering, covering
+from wideberth.schema import absent
+
+_BOUNDS = ("min", "max", "missing")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Published:
+    """What a published table says of people's quasi-identifiers.
+
+    Parameters
+    ----------
+    axes : tuple of Axis
+        The quasi-identifiers.
+    rows : int
+        How many rows were published.
+    boxes : Partition
+        Which rows have equal labels on all axes.
+    labels : array of int32
+        The label of each box on each axis: boxes × axes.
+    sizes : array of int
+        The rows of each box.
+    original_rows : int, optional
+        How many rows the original has, if it is known.
+    """
+
+    axes: tuple[Axis, ...]
+    rows: int
+    boxes: Partition
+    labels: npt.NDArray[np.int32]
+    sizes: Ints
+    original_rows: int | None
+
+    @classmethod
+    def read(
+        cls,
+        frame: pl.DataFrame,
+        quasi: Sequence[str],
+        *,
+        original: pl.DataFrame | None = None,
+        hierarchies: Mapping[str, Any] | None = None,
+        types: Mapping[str, str] | None = None,
+    ) -> Published:
+        """Read the quasi-identifiers of a published table.
+
+        Parameters
+        ----------
+        frame : polars.DataFrame
+            The published table.
+        quasi : sequence of str
+            The quasi-identifiers, by their own names or by those of their published bounds.
+        original : polars.DataFrame, optional
+            The table it was made from. Without it, the values that people can have are those
+            that labels and hierarchies tell.
+        hierarchies : mapping, optional
+            A hierarchy, a file or a rule for some of the quasi-identifiers.
+        types : mapping, optional
+            Types of quasi-identifiers, where guessing would be wrong.
+
+        Examples
+        --------
+        >>> frame = pl.DataFrame({"age": ["20..29", "20..29", "34"], "sex": ["*", "*", "f"]})
+        >>> published = Published.read(frame, ["age", "sex"])
+        >>> published.sizes.tolist(), [axis.widths().tolist() for axis in published.axes]
+        ([2, 1], [[10, 1], [2, 1]])
+        """
+        if not quasi:
+            raise ParameterError("no quasi-identifiers are given", hint="--qi age,zip,sex")
+        if not frame.height:
+            raise TableError("the table has no rows", hint="give a table that says something")
+        hierarchies, types = hierarchies or {}, types or {}
+        axes = tuple(
+            read_axis(
+                name,
+                [frame[column] for column in columns],
+                original=None if original is None else _column(original, name, "the original"),
+                hierarchy=hierarchies.get(name),
+                kind=types.get(name),
+            )
+            for name, columns in _columns(frame, quasi).items()
+        )
+        boxes = alike([axis.labels for axis in axes], [len(axis.texts) for axis in axes])
+        first = boxes.first_rows()
+        return cls(
+            axes=axes,
+            rows=frame.height,
+            boxes=boxes,
+            labels=np.stack([axis.labels[first] for axis in axes], axis=1),
+            sizes=np.bincount(boxes.labels, minlength=boxes.count),
+            original_rows=None if original is None else original.height,
+        )
+
+    def covering(self, *, most: int = 2_000_000, seed: int = 0, everyone: bool = False) -> Covering:
+        """Find the boxes that cover each victim.
+
+        With an original, a victim is a row of it. Without, a victim is known by its box only, and
+        the boxes that contain the whole of it are sure to cover it.
+
+        Parameters
+        ----------
+        most : int
+            How many pairs of victims and boxes to look for. If there are more, a random sample of
+            the victims is looked at.
+        seed : int
+            For the sample.
+        everyone : bool
+            Whether to look at every victim, however many pairs there are.
+        """
+        return covering(self.axes, self.labels, most=most, seed=seed, everyone=everyone)
+
+
+def _columns(frame: pl.DataFrame, quasi: Sequence[str]) -> dict[str, list[str]]:
+    """Find the published columns of each quasi-identifier: one, or two bounds."""
+    found: dict[str, list[str]] = {}
+    for name in quasi:
+        stem, _, part = name.rpartition("_")
+        if part in _BOUNDS and name in frame.columns and stem not in frame.columns:
+            bounds = _bounds(frame, stem)
+            if name in bounds and all(end in quasi for end in bounds):
+                found[stem] = bounds
+                continue
+        bounds = [] if name in frame.columns else _bounds(frame, name)
+        found[name] = bounds or [_column(frame, name, "the table").name]
+    return found
+
+
+def _bounds(frame: pl.DataFrame, name: str) -> list[str]:
+    ends = [f"{name}_{part}" for part in _BOUNDS]
+    there = [end for end in ends if end in frame.columns]
+    return there if there[:2] == ends[:2] else []
+
+
+def _column(frame: pl.DataFrame, name: str, where: str) -> pl.Series:
+    if name not in frame.columns:
+        what, near = absent(name, frame.columns, where)
+        hint = f"did you mean '{near}'?" if near else "release and original must belong together"
+        raise TableError(what, hint=hint)
+    return frame[name]
