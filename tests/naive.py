@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal, localcontext
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, product
 from math import asin, cos, prod, radians, sin, sqrt
 from typing import Any
 
@@ -491,3 +491,94 @@ def feasible(group: Sequence[Hashable], satisfies: Callable[[Sequence[Any]], boo
         return known[key]
 
     return any(all(map(good, parts)) for parts in partitions(range(len(group))))
+
+
+# ---- attacks: a victim with a value faces rows
+
+
+def share(value: Any, rows: Sequence[Any]) -> Fraction:
+    """How many of the rows have the victim's value."""
+    return Fraction(list(rows).count(value), len(rows))
+
+
+def share_without(value: Any, rows: Sequence[Any], values: int) -> Fraction:
+    """The same after so many other values are ruled out, the most frequent ones."""
+    others = Counter(row for row in rows if row != value)
+    out = {other for other, _ in others.most_common(values)}
+    left = [row for row in rows if row not in out]
+    return share(value, left) if left else Fraction(0)
+
+
+def posterior(victim: str, rest: Sequence[str], prior: dict[tuple[str, str], Fraction]) -> Any:
+    """The chance of each value, for a victim of whom q is known, in a table of some people.
+
+    Theorem 3.1 by going through all tables: everybody else has any (q, s) with its prior, whoever
+    has a q of the group q* is published in it, and of these nothing but the values is seen.
+    ``victim`` is the victim's q, ``rest`` the values seen in q*, that of the victim among them;
+    ``prior`` holds the q of the group in its keys, and any others as "outside".
+    """
+    seen, chances = Counter(rest), Counter()
+    people = len(rest)  # one more than are in q* beside the victim
+    own = {s: chance for (q, s), chance in prior.items() if q == victim}
+    for s, chance in own.items():
+        for others in product(prior, repeat=people):
+            shown = Counter([s, *(v for q, v in others if q != "outside")])
+            if shown == seen:
+                chances[s] += chance * prod(prior[other] for other in others)
+    return {s: chance / sum(chances.values()) for s, chance in chances.items()}
+
+
+def fullest(rows: Sequence[Any], context: Context, epsilon: Any, relative: bool) -> int:
+    """The most rows in an interval [x - ε, x + ε], or [x - ε|x|, x + ε|x|], for whatever x."""
+    numbers, reach = context.numbers(rows), given(epsilon)
+
+    def fit(low: Fraction, high: Fraction) -> bool:
+        if not relative:
+            return high - low <= 2 * reach
+        # If any interval holds both, then one that begins with the one or ends with the other.
+        ends = [end / k for end in (low, high) for k in (1, 1 - reach, 1 + reach) if k]
+        return any(x - reach * abs(x) <= low and high <= x + reach * abs(x) for x in ends)
+
+    return max(
+        (
+            sum(a <= x <= b for x in numbers)
+            for a in numbers
+            for b in numbers
+            if a <= b and fit(a, b)
+        ),
+        default=0,
+    )
+
+
+def shortest(rows: Sequence[Any], context: Context, confidence: Fraction) -> Fraction | None:
+    """The length of the shortest interval with so large a share of the rows."""
+    numbers = context.numbers(rows)
+    lengths = [
+        b - a
+        for a in numbers
+        for b in numbers
+        if a <= b and sum(a <= x <= b for x in numbers) >= confidence * len(rows)
+    ]
+    return min(lengths, default=None)
+
+
+def kind(value: Any, context: Context, level: int) -> str | None:
+    """The node so many steps below the root that the value is at or below."""
+    if value is None or context.parents is None:
+        return None
+    path = ancestry(value, context.parents)[::-1]
+    return path[level] if level < len(path) else None
+
+
+def near_others(
+    value: Any, rows: Sequence[Any], context: Context, distance: Any, epsilon: Any
+) -> Fraction:
+    """The share of the other rows that are near the victim's, whose row is one of them if any."""
+    others = list(rows)
+    if value in others:
+        others.remove(value)
+    if not others:
+        return Fraction(1)
+    return Fraction(
+        sum(similar(value, other, context, distance, epsilon) for other in others), len(others)
+    )
