@@ -1,5 +1,14 @@
-"""What a release is worth and what it risks, measured on what it publishes."""
+"""What a release is worth and what it risks, measured on what it publishes.
 
+A metric is a class with a few facts and one method; `register` makes it known everywhere.
+"""
+
+from wideberth.metrics.anatomised import (
+    AverageDiversity,
+    ReconstructionError,
+    SimilarityRisk,
+    TruePointError,
+)
 from wideberth.metrics.anatomy import (
     AnatomyFigures,
     LevelRisk,
@@ -9,13 +18,61 @@ from wideberth.metrics.anatomy import (
     similarity_risk,
     true_point_error,
 )
+from wideberth.metrics.base import (
+    METRICS,
+    NEEDS,
+    Figure,
+    Material,
+    Metric,
+    NotMeasuredError,
+    iterate,
+    lookup,
+    register,
+    registry,
+)
+from wideberth.metrics.bits import KLDivergence, NonUniformEntropy
+from wideberth.metrics.levels import Height, Precision
+from wideberth.metrics.loss import NCP, Granularity, Loss
+from wideberth.metrics.sizes import (
+    AverageSize,
+    Discernibility,
+    GroupSizes,
+    NormalizedAverageSize,
+    size_histogram,
+)
 
 __all__ = [
+    "METRICS",
+    "NCP",
+    "NEEDS",
     "AnatomyFigures",
+    "AverageDiversity",
+    "AverageSize",
+    "Discernibility",
+    "Figure",
+    "Granularity",
+    "GroupSizes",
+    "Height",
+    "KLDivergence",
     "LevelRisk",
+    "Loss",
+    "Material",
+    "Metric",
+    "NonUniformEntropy",
+    "NormalizedAverageSize",
+    "NotMeasuredError",
+    "Precision",
+    "ReconstructionError",
+    "SimilarityRisk",
+    "TruePointError",
     "average_diversity",
     "diversity_degree",
+    "iterate",
+    "lookup",
     "reconstruction_error",
+    "register",
+    "registry",
     "similarity_risk",
+    "size_histogram",
     "true_point_error",
 ]
