@@ -1,0 +1,41 @@
+"""What a release gives away besides its groups.
+
+Each check is one function that returns findings, the fewer the better: none if all is well. What a
+check cannot see is said in its module.
+
+`row_order`
+    the order of the rows: that of the original, or one that chance does not explain;
+`identifiers`
+    columns that number or name the rows, texts that look like addresses or numbers of people,
+    quasi-identifiers that are unique still, insensitive columns that tell rows apart;
+`exact_ends`
+    intervals that end at people's own values;
+`intersect`
+    several releases of one table, of which each rules out what the others leave possible;
+`suppressed`
+    rows that were left out, and what totals tell about them;
+`swap_audit`
+    groups that depend on who has which sensitive value.
+
+No text of a finding, and no figure, holds a value of the table.
+"""
+
+from wideberth.traces.ends import exact_ends
+from wideberth.traces.identifiers import identifiers
+from wideberth.traces.intersection import intersect
+from wideberth.traces.numbering import row_numbers
+from wideberth.traces.order import row_order
+from wideberth.traces.shapes import personal_texts
+from wideberth.traces.suppression import suppressed
+from wideberth.traces.swaps import swap_audit
+
+__all__ = [
+    "exact_ends",
+    "identifiers",
+    "intersect",
+    "personal_texts",
+    "row_numbers",
+    "row_order",
+    "suppressed",
+    "swap_audit",
+]

@@ -1,0 +1,241 @@
+"""Interval ends: an interval that ends where its people do tells two of their values exactly.
+
+Ends on a grid, or at the cuts of a hierarchy, tell nothing. So ends are suspicious if they are on
+no grid and intervals cross one another (those of a hierarchy lie within each other, or apart), or
+if the original's values are sparse and yet nearly all ends are among them.
+
+Severity
+--------
+medium
+    in more than half of the boxes, an end is a value that a single person of the original has:
+    whoever knows that person's value knows the box;
+low
+    ends are people's values, but each of several people; or there is no original to tell.
+
+What it cannot see: ends that are exact but look like a grid's, because the values themselves are
+on one. Ends that are excluded, as 40 in [20, 40[, are nobody's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache, cached_property
+from math import gcd, lcm
+from typing import Any
+
+import numpy as np
+
+from wideberth.exact import Bools, Floats, Ints, fraction
+from wideberth.findings import Finding
+from wideberth.published import Axis, Published
+from wideberth.published.labels import OR_MISSING, interval, unpacked
+from wideberth.published.points import calendar, number
+
+_FEW = 3  # intervals, below which nothing can be told from where they end
+_NEARLY = 0.9  # of the ends are values of the original
+_SPARSE = 0.5  # share of the places where a value could be that have one
+_OFTEN = 0.5  # share of boxes
+_MANY = 10_000  # values
+
+
+def exact_ends(published: Published) -> list[Finding]:
+    """Tell whether intervals end at people's own values.
+
+    Parameters
+    ----------
+    published : Published
+        The release, read with its original if there is one.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> ages = pl.DataFrame({"age": ["21..33", "24..38", "30..41"]})
+    >>> [str(finding) for finding in exact_ends(Published.read(ages, ["age"]))]
+    ["low: the intervals of 'age' end at people's own values, it seems"]
+    """
+    found = [
+        ends for axis in published.axes if axis.read and axis.numeric if (ends := _suspicious(axis))
+    ]
+    if not found:
+        return []
+    figures: dict[str, Any] = {"columns": [ends.axis.name for ends in found]}
+    severity = "low"
+    told = found[0].axis.histogram is not None
+    if told:
+        boxes = np.zeros(published.boxes.count, dtype=bool)
+        for ends in found:
+            at = published.axes.index(ends.axis)
+            boxes |= ends.single()[published.labels[:, at]]
+        single = int(boxes.sum())
+        figures |= {
+            "boxes": len(boxes),
+            "boxes_with_an_end_of_one_person": single,
+            "share_of_ends_that_are_values": {e.axis.name: e.share for e in found},
+        }
+        severity = "medium" if single > _OFTEN * len(boxes) else "low"
+    named = " and ".join(f"'{ends.axis.name}'" for ends in found)
+    example = found[0].axis.name
+    return [
+        Finding(
+            name="exact-ends",
+            severity=severity,
+            title=f"the intervals of {named} end at people's own values"
+            + ("" if told else ", it seems"),
+            meaning="Of every group, the least and the greatest value are told exactly. Whoever "
+            "knows that a single person has such a value knows this person's group"
+            + (
+                f"; {figures['boxes_with_an_end_of_one_person']:,} of {figures['boxes']:,} boxes "
+                "end at a value that one person has."
+                if told
+                else "."
+            ),
+            advice=f"Let intervals end on a grid: align = {{ {example} = … }} in the policy, with "
+            "a step, a calendar unit, or a hierarchy.",
+            figures=figures,
+        )
+    ]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Ends:
+    """The labels of an axis that are intervals, and where they end.
+
+    Ends are whole numbers of a unit, of which `per` are one; None where an end is open or excluded.
+    """
+
+    axis: Axis
+    label: Ints  # which label it is
+    per: int
+    lows: Sequence[int | None]
+    highs: Sequence[int | None]
+
+    @cached_property
+    def matching(self) -> tuple[Bools, Bools]:
+        """Which low and high ends are values of the original."""
+        axis = self.axis
+        first = axis.places[axis.first[axis.start[self.label]]]
+        last = axis.places[axis.last[axis.start[self.label + 1] - 1]]
+        return self._floats(self.lows) == first, self._floats(self.highs) == last
+
+    def _floats(self, ends: Sequence[int | None]) -> Floats:
+        return np.array([np.nan if end is None else end / self.per for end in ends])
+
+    @property
+    def share(self) -> float:
+        """The share of the ends that are values of the original."""
+        known = sum(end is not None for end in [*self.lows, *self.highs])
+        return round(float(sum(ends.sum() for ends in self.matching)) / max(known, 1), 3)
+
+    def single(self) -> Bools:
+        """Tell of each label of the axis whether one person alone has the value of an end."""
+        axis = self.axis
+        assert axis.histogram is not None  # noqa: S101 - asked only if there is an original
+        low, high = self.matching
+        alone = axis.histogram == 1
+        of = np.zeros(len(axis.texts), dtype=bool)
+        of[self.label] = low & alone[axis.first[axis.start[self.label]]]
+        of[self.label] |= high & alone[axis.last[axis.start[self.label + 1] - 1]]
+        return of
+
+    def on_grid(self, unit: Fraction | None) -> bool:
+        """Tell whether ends lie on a coarser grid than values do: by default, than decimals.
+
+        An interval of whole numbers ends just before the grid's next point, others at it.
+        """
+        below = {low for low in self.lows if low is not None}
+        above = {high for high in self.highs if high is not None}
+        if unit is None:
+            unit = Fraction(1, 10 ** _decimals(self.per))
+        finest = int(unit * self.per) or 1
+        return any(
+            _step([*below, *(high + shift for high in above)]) > finest
+            for shift in (0, finest, self.per)
+        )
+
+    def crossing(self) -> bool:
+        """Tell whether some interval begins within another one and ends beyond it."""
+        both = {
+            (low, -high)
+            for low, high in zip(self.lows, self.highs, strict=True)
+            if low is not None and high is not None
+        }
+        open_until: list[int] = []
+        for low, negative in sorted(both):
+            while open_until and open_until[-1] < low:
+                open_until.pop()
+            if open_until and -negative > open_until[-1]:
+                return True
+            open_until.append(-negative)
+        return False
+
+    def by_months(self) -> bool:
+        """Tell whether dates begin and end with months."""
+        if not self.axis.atoms.dtype.is_temporal():
+            return False
+        begins = [low // self.per for low in self.lows if low is not None]
+        begins += [high // self.per + 1 for high in self.highs if high is not None]
+        days = np.array(begins, dtype="datetime64[D]")
+        return bool((days == days.astype("datetime64[M]")).all())
+
+
+def _suspicious(axis: Axis) -> _Ends | None:
+    """Return the ends of an axis if they are people's values, as far as can be told."""
+    ends = _ends(axis)
+    if len(ends.label) < _FEW or ends.by_months():
+        return None
+    unit = None
+    if axis.histogram is not None:
+        unit = _unit(axis)
+    if ends.on_grid(unit):
+        return None
+    if ends.crossing():
+        return ends
+    reach = Fraction(axis.places[-1]) - Fraction(axis.places[0])
+    sparse = unit is not None and len(axis.atoms) * unit < Fraction(_SPARSE) * reach
+    return ends if sparse and ends.share >= _NEARLY else None
+
+
+def _ends(axis: Axis) -> _Ends:
+    """Read the ends of all intervals."""
+    read = cache(calendar if axis.atoms.dtype.is_temporal() else number)  # many share their ends
+    label, lows, highs = [], [], []
+    for at, text in enumerate(axis.texts):
+        ends = interval(unpacked(text.removesuffix(OR_MISSING))) if text else None
+        if ends is None or axis.start[at] == axis.start[at + 1]:
+            continue
+        below = read(ends.low) if ends.low is not None and ends.with_low else None
+        above = read(ends.high) if ends.high is not None and ends.with_high else None
+        if below is not None or above is not None:
+            label.append(at)
+            lows.append(None if below is None else below.low)
+            highs.append(None if above is None else above.high)
+    per = lcm(*(end.denominator for end in [*lows, *highs] if end is not None))
+    return _Ends(
+        axis=axis,
+        label=np.array(label, dtype=np.int64),
+        per=per,
+        lows=[None if low is None else int(low * per) for low in lows],
+        highs=[None if high is None else int(high * per) for high in highs],
+    )
+
+
+def _unit(axis: Axis) -> Fraction:
+    """Return the step of the finest grid that holds all values of the original."""
+    places = axis.places[:: -(-len(axis.places) // _MANY)]  # so many tell it as well as all
+    if (places == np.floor(places)).all() and np.abs(places).max() < 2**53:
+        return Fraction(_step(places.astype(np.int64).tolist()) or 1)
+    exact = [fraction(place) for place in places.tolist()]
+    per = lcm(*(place.denominator for place in exact))
+    return Fraction(_step([int(place * per) for place in exact]) or 1, per)
+
+
+def _step(points: Sequence[int]) -> int:
+    """Return the largest step of which all distances are multiples; 0 for a single point."""
+    return gcd(*(point - points[0] for point in points))
+
+
+def _decimals(per: int) -> int:
+    """Return how many decimal places numbers have of which `per` are one."""
+    return next((places for places in range(18) if 10**places % per == 0), 18)
