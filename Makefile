@@ -32,9 +32,13 @@ bench: $(READY)
 	$(BIN)/python -m benchmarks.lattice
 	$(BIN)/python -m benchmarks.anatomy
 	$(BIN)/python -m benchmarks.dissimilarity
+	$(BIN)/python -m benchmarks.audit
+	$(BIN)/python -m benchmarks.utility
+	$(BIN)/python -m benchmarks.report
 
 docs: $(READY)
 	$(BIN)/wideberth principles --format markdown > docs/principles.md
+	$(BIN)/wideberth metrics --format markdown > docs/metrics.md
 
 clean:
 	rm -rf .venv build dist src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

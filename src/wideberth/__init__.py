@@ -21,6 +21,12 @@ _HOME = {
     "wideberth.advice": ["Advice", "advise"],
     "wideberth.anatomy": ["Anatomy"],
     "wideberth.anonymizing": ["anonymize"],
+    "wideberth.attacks": ["posterior"],
+    "wideberth.auditing": ["Audit", "audit"],
+    "wideberth.findings": ["Finding"],
+    "wideberth.measuring": ["Utility", "measure"],
+    "wideberth.probing": ["Probe", "probe"],
+    "wideberth.reporting": ["Report", "report"],
     "wideberth.latticing": ["Lattice", "lattice"],
     "wideberth.release": ["Release"],
     "wideberth.checking": ["check"],
@@ -72,6 +78,8 @@ _HOME = {
         "WideberthError",
     ],
 }
+#: Modules with names of their own: `wb.metrics.register`, `wb.datasets.census`.
+_MODULES = ("datasets", "metrics", "workload")
 _WHERE = {name: module for module, names in _HOME.items() for name in names}
 
 __all__ = ["__version__", *sorted(_WHERE)]
@@ -81,6 +89,8 @@ if TYPE_CHECKING:
     from wideberth.advice import Advice, advise
     from wideberth.anatomy import Anatomy
     from wideberth.anonymizing import anonymize
+    from wideberth.attacks import posterior
+    from wideberth.auditing import Audit, audit
     from wideberth.checking import check
     from wideberth.claiming import Claim
     from wideberth.errors import (
@@ -94,8 +104,10 @@ if TYPE_CHECKING:
         VerificationError,
         WideberthError,
     )
+    from wideberth.findings import Finding
     from wideberth.hierarchy import Hierarchy
     from wideberth.latticing import Lattice, lattice
+    from wideberth.measuring import Utility, measure
     from wideberth.policy import Policy
     from wideberth.principles import (
         AlphaKAnonymity,
@@ -126,14 +138,18 @@ if TYPE_CHECKING:
         implying_breach,
         implying_l,
     )
+    from wideberth.probing import Probe, probe
     from wideberth.querying import query_error
     from wideberth.release import Release
+    from wideberth.reporting import Report, report
     from wideberth.results import CheckResult
     from wideberth.twofold import join
 
 
 def __getattr__(name: str) -> Any:
     """Import a public name on first use."""
+    if name in _MODULES:
+        return import_module(f"wideberth.{name}")
     if name not in _WHERE:
         raise AttributeError(f"module 'wideberth' has no attribute {name!r}")
     value = getattr(import_module(_WHERE[name]), name)
@@ -143,4 +159,4 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     """List the public names."""
-    return sorted(__all__)
+    return sorted([*__all__, *_MODULES])

@@ -210,6 +210,9 @@ def _by_groups(
         **request.guarded,
         **made.question,
     }
+    # What its labels stand for, for whoever reads them.
+    trees = {quasi.name: quasi.tree for quasi in task.quasis if quasi.tree is not None}
+    question["hierarchies"] = {**question["hierarchies"], **trees}
     with clock("verifying", len(task.rows)):
         require_truth(
             frame,

@@ -15,7 +15,7 @@ from wideberth.claiming import Claim, worst_claims
 from wideberth.encode import Domain
 from wideberth.errors import ParameterError, PolicyError
 from wideberth.exact import Bools, Floats, Ints
-from wideberth.examining import examine
+from wideberth.examining import Examined, examine
 from wideberth.groups import Groups
 from wideberth.memory import bounded
 from wideberth.policy import Policy
@@ -109,22 +109,33 @@ def check(
         policy=policy,
     )
     try:
-        if given.counted is not None:  # whose mistakes are told by its own rows
-            lines = replace(given, frame=given.counted, quasi=[], reference=None).subject
-            with told_of(SENSITIVE_TABLE):
-                for principle in given.principles:
-                    lines.column(lines.attribute(principle), principle)
-        if not given.principles:
-            raise ParameterError(
-                "there is no principle to check", hint='for example "k-anonymity:k=5"'
-            )
         with bounded(max_memory):
-            verdicts = [_judge(given.subject, p, given.population) for p in given.principles]
+            return judged(given, worst=worst)
     except ParameterError as error:
         if principles or policy is None:
             raise
         raise PolicyError(error.what, hint=error.hint) from None  # the policy's mistake
+
+
+def judged(given: Examined, *, worst: int = 5) -> CheckResult:
+    """Check a table whose columns have their roles against the principles that it should satisfy.
+
+    Parameters
+    ----------
+    given : Examined
+        The table.
+    worst : int
+        How many groups to report in detail for each principle.
+    """
+    if given.counted is not None:  # whose mistakes are told by its own rows
+        lines = replace(given, frame=given.counted, quasi=[], reference=None).subject
+        with told_of(SENSITIVE_TABLE):
+            for principle in given.principles:
+                lines.column(lines.attribute(principle), principle)
+    if not given.principles:
+        raise ParameterError("there is no principle to check", hint='for example "k-anonymity:k=5"')
     subject = given.subject
+    verdicts = [_judge(subject, principle, given.population) for principle in given.principles]
     return CheckResult(
         rows=given.frame.height,
         groups=subject.partition.count,

@@ -126,6 +126,12 @@ class Release:
                 hint="write a .parquet file, which keeps types and missing values as they are",
             )
 
+    def _repr_html_(self) -> str:
+        """Show it in a notebook."""
+        from wideberth.showing import notebook
+
+        return notebook.release(self.manifest)
+
     def __repr__(self) -> str:
         """Return the outcome in a few lines."""
         told = self.manifest

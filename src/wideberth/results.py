@@ -149,6 +149,12 @@ class CheckResult:
             "notes": self.notes,
         }
 
+    def _repr_html_(self) -> str:
+        """Show it in a notebook."""
+        from wideberth.showing import notebook
+
+        return notebook.check(self.to_dict())
+
     def __str__(self) -> str:
         """Return one line per principle."""
         lines = [f"{self.rows:,} rows in {self.groups:,} groups"]

@@ -191,7 +191,7 @@ class Subject:
         if reference is None:
             return self.frame[name]
         require_column(reference, name, "the reference")
-        return _stacked(self.frame[name], reference[name], "the reference").alias(name)
+        return stacked(self.frame[name], reference[name], "the reference").alias(name)
 
     def _single(self, name: str, kind: str, principle: Principle) -> Column:
         series, rows = self._series(name, principle), self.frame.height
@@ -265,7 +265,7 @@ class Subject:
         for column in self.keys:
             require_column(people, column, "the population")
         both = {
-            column: _stacked(self.frame[column], people[column], "the population")
+            column: stacked(self.frame[column], people[column], "the population")
             for column in self.keys
         }
         rows = self.frame.height
@@ -337,21 +337,21 @@ def _counted_below(column: Column, rows: int) -> Column:
             "a value that the reference does not have",
             hint="the reference must be the table that the release was made from",
         )
-    return Column(column.codes[:rows], _with_counts(domain, counts))
+    return Column(column.codes[:rows], with_counts(domain, counts))
 
 
-def _with_counts(domain: Domain, counts: Ints) -> Domain:
+def with_counts(domain: Domain, counts: Ints) -> Domain:
     """Give a domain other counts, and its components those that follow."""
     components = domain.components
     if domain.parts is not None:
         components = tuple(
-            _with_counts(part, np.bincount(codes, weights=counts, minlength=part.size).astype(int))
+            with_counts(part, np.bincount(codes, weights=counts, minlength=part.size).astype(int))
             for part, codes in zip(components, domain.parts.T, strict=True)
         )
     return replace(domain, histogram=counts, components=components)
 
 
-def _stacked(above: pl.Series, below: pl.Series, where: str) -> pl.Series:
+def stacked(above: pl.Series, below: pl.Series, where: str) -> pl.Series:
     """Put two columns into one; of different types, as text, where 25.0 is written 25."""
     if above.dtype != below.dtype:
         if any(s.dtype.is_nested() or s.dtype in (pl.Duration, pl.Binary) for s in (above, below)):

@@ -81,7 +81,7 @@ class TwoTables:
             )
         ids = _ids(quasi[group], sensitive[group])
         member, owner = ids.codes[: quasi.height], ids.codes[quasi.height :]
-        counts = _counts(sensitive[COUNT])
+        counts = whole_counts(sensitive[COUNT], SENSITIVE_TABLE)
         sizes = np.bincount(member, minlength=ids.domain.size)
         told = np.bincount(owner, minlength=ids.domain.size, weights=counts)
         wrong = np.flatnonzero(sizes != told)
@@ -212,7 +212,8 @@ def _written(series: pl.Series, where: str) -> pl.Series:
     return series.cast(pl.String)
 
 
-def _counts(series: pl.Series) -> Ints:
+def whole_counts(series: pl.Series, where: str) -> Ints:
+    """Read a column of counts: whole numbers from 1."""
     whole = as_string(series).cast(pl.Int64, strict=False)
     if series.dtype.is_float():  # 1.5 is cut to 1, and no number of rows
         whole = whole.set(series != whole, None)
@@ -220,7 +221,7 @@ def _counts(series: pl.Series) -> Ints:
     if bool((many < 1).any()):
         row = int((many < 1).argmax()) + 1
         raise TableError(
-            f"{SENSITIVE_TABLE}: column '{series.name}', row {row}: not a number of rows",
+            f"{where}: column '{series.name}', row {row}: not a number of rows",
             hint="whole numbers from 1",
         )
     return np.asarray(many, dtype=np.int64)

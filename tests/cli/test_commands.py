@@ -297,7 +297,7 @@ def test_hierarchy_build(run, write, column, way, row):
 # demo, and the program as such
 
 
-DEMO = ["census.csv", "policy.toml", "release.csv", "release.csv.manifest.json"]
+DEMO = ["census.csv", "policy.toml", "release.csv", "release.csv.manifest.json", "report.html"]
 
 
 def test_demo(run):

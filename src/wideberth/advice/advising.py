@@ -363,6 +363,12 @@ class Advice:
             )
         return found
 
+    def _repr_html_(self) -> str:
+        """Show it in a notebook."""
+        from wideberth.showing import notebook
+
+        return notebook.advice(self.to_dict())
+
     def __repr__(self) -> str:
         """Say what it is about."""
         return f"Advice(sensitive={self.sensitive!r}, rows={self.rows})"

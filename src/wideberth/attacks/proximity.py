@@ -128,6 +128,9 @@ class Nearness:
     ----------
     risk : Risk
         How much of what each person faces lies near their own number.
+    fullest : float
+        The largest share that one interval of that reach holds, wherever it lies, of what anybody
+        faces: how sure a claim can be.
     known : tuple of int
         For each of `CONFIDENCES`, how many people face rows of which one interval holds that share.
     widths : array of float
@@ -138,6 +141,7 @@ class Nearness:
     """
 
     risk: Risk
+    fullest: float
     known: tuple[int, ...]
     widths: Floats
     facing: Ints
@@ -147,6 +151,7 @@ class Nearness:
         """Put together what is known of different people."""
         return cls(
             risk=Risk.merged([part.risk for part in parts]),
+            fullest=max(part.fullest for part in parts),
             known=tuple(map(sum, zip(*(part.known for part in parts), strict=True))),
             widths=np.concatenate([part.widths for part in parts], axis=1),
             facing=np.concatenate([part.facing for part in parts]),
@@ -251,6 +256,7 @@ class Neighbourhoods:
         fullest = most / faced.groups.sizes
         return Nearness(
             risk=Risk.of(self.shares(faced), faced.people),
+            fullest=float(fullest[faced.facing > 0].max(initial=0.0)),
             known=tuple(int(faced.facing[fullest >= level].sum()) for level in CONFIDENCES),
             widths=widths,
             facing=faced.facing,
@@ -264,6 +270,7 @@ class Neighbourhoods:
             "unit": "days" if self.domain.dated else None,
             "chosen": chosen,
             "risk": found.risk.to_dict(),
+            "fullest": found.fullest,
             "claims": [
                 {
                     "people": people,

@@ -17,14 +17,17 @@ import click
 from wideberth import __version__
 from wideberth.cli.advise import advise
 from wideberth.cli.anonymize import anonymize
+from wideberth.cli.audit import audit
 from wideberth.cli.check import check
 from wideberth.cli.demo import demo
 from wideberth.cli.hierarchy import hierarchy
 from wideberth.cli.init import init
 from wideberth.cli.join import join
 from wideberth.cli.lattice import lattice
+from wideberth.cli.metrics import metrics
 from wideberth.cli.options import SETTINGS
 from wideberth.cli.principles import principles
+from wideberth.cli.report import report
 from wideberth.errors import WideberthError
 
 INTERRUPTED = 130
@@ -40,15 +43,31 @@ def wideberth() -> None:
     wideberth advise people.csv --sensitive salary  which parameters are possible?
     wideberth check people.csv -p policy.toml       which principles hold, where do they fail?
     wideberth anonymize people.csv -p policy.toml -o release.csv    make and verify a release
+    wideberth audit release.csv --original people.csv   what would an adversary learn?
+    wideberth report release.csv --original people.csv -p policy.toml -o report.html
     wideberth lattice people.csv -p policy.toml     which levels of hierarchies can be published?
     wideberth join quasi.csv sensitive.csv -o joined.csv    the two tables of an anatomy as one
     wideberth principles                            all principles and what they protect against
+    wideberth metrics                               all measures of what a release is worth
 
     Exit codes: 0 satisfied, 1 error, 2 wrong usage, 3 not satisfied, 130 interrupted.
     """
 
 
-for command in (advise, anonymize, check, demo, hierarchy, init, join, lattice, principles):
+for command in (
+    advise,
+    anonymize,
+    audit,
+    check,
+    demo,
+    hierarchy,
+    init,
+    join,
+    lattice,
+    metrics,
+    principles,
+    report,
+):
     wideberth.add_command(command)
 
 

@@ -87,12 +87,23 @@ principles allow for, who combine several releases, or who ask only whether some
     metavar="N",
     help="How many to use at a time.  [default: one per core]",
 )
+@click.option(
+    "--report",
+    metavar="REPORT",
+    help="Also write a report on the release: .html for people, .json for programs.",
+)
 @click.option("--dry-run", is_flag=True, help="Do everything but writing.")
 @click.option("--force", is_flag=True, help="Overwrite an earlier release.")
 @table_options
 @format_option()
 def anonymize(
-    table: str, output: tuple[str, ...], dry_run: bool, force: bool, form: str, **asked: Any
+    table: str,
+    output: tuple[str, ...],
+    report: str | None,
+    dry_run: bool,
+    force: bool,
+    form: str,
+    **asked: Any,
 ) -> int:
     """Make a release of TABLE that satisfies every principle, and verify it.
 
@@ -105,6 +116,7 @@ def anonymize(
 
     \b
     wideberth anonymize people.csv -p policy.toml -o release.csv
+    wideberth anonymize people.csv -p policy.toml -o release.csv --report report.html
     wideberth anonymize people.csv -p policy.toml --dry-run --format json
     wideberth anonymize people.csv --qi age,zip,sex --sensitive salary --identifier name \\
         --principle k-anonymity:k=5 --principle epsilon-m:epsilon=4500,m=5 -o release.csv
@@ -119,6 +131,8 @@ def anonymize(
     require_principles(asked["policy"], asked["principles"])
     if not output and not dry_run:
         raise click.UsageError("say where the release goes (-o OUT), or --dry-run")
+    if report is not None and dry_run:
+        raise click.UsageError("--report is on what is written: leave out --dry-run")
     with telling() as progress:
         from wideberth.anonymizing import anonymize as run
 
@@ -126,20 +140,53 @@ def anonymize(
         written = release_target(output, table, question, force=force) if output else ""
         if len(output) == 1:
             _require_fit(table, output[0], question)
+        if report is not None:
+            from wideberth.release import manifest_path
+            from wideberth.reporting import check_path
+
+            written_too = [Path(path) for path in output]
+            written_too += [manifest_path(path) for path in output]
+            check_path(report, force=force, sources=[*question.sources, *written_too])
+            if Path(report).resolve() in [path.resolve() for path in written_too]:
+                raise click.UsageError(f"--report {report} would replace the release")
         release = run(Path(table), **question.arguments, progress=progress)
         manifest = release.manifest
         if not dry_run:
             manifest = release.save(*output, force=force)
+        if report is not None:
+            _report(release, manifest, table, output[0], question, report, force=force)
     if form == "json":
         echo_json(manifest)
         return 0
     summarize(release, output[0] if output else "release")
-    click.echo("nothing was written (--dry-run)" if dry_run else f"wrote {written}")
+    told = "" if report is None else f", and the report {report}"
+    click.echo("nothing was written (--dry-run)" if dry_run else f"wrote {written}{told}")
     for caution in manifest["warnings"]:
         if not caution.startswith(_SAID):
             console().print(f"note: {caution}")
     click.echo(NOT_PROMISED)
     return 0
+
+
+def _report(
+    release: Release,
+    manifest: dict[str, Any],
+    table: str,
+    output: str,
+    question: Question,
+    target: str,
+    *,
+    force: bool,
+) -> None:
+    """Write a report on a release that has been written."""
+    from dataclasses import replace
+
+    from wideberth import tables
+    from wideberth.reporting import report
+
+    original = tables.read(table, question.arguments["policy"].options)
+    told = report(replace(release, manifest=manifest), original=original, source=output)
+    told.save(target, force=force)
 
 
 def _require_fit(table: str, output: str, question: Question) -> None:

@@ -211,25 +211,13 @@ def overridden(
 
 def render(result: CheckResult, name: str, out: Console) -> list[RenderableType]:
     """Return what a person reads: a table of verdicts, the worst groups, a closing line."""
-    from rich.table import Table
     from rich.text import Text
 
-    yes, no = ("✓", "✗") if speaks_unicode(out) else ("ok", "FAIL")
+    yes, no = _marks(out)
     parts: list[RenderableType] = [
-        Text(f"{name}: {_many(result.rows, 'row')} in {_many(result.groups, 'group')}")
+        Text(f"{name}: {_many(result.rows, 'row')} in {_many(result.groups, 'group')}"),
+        verdicts(result, out),
     ]
-    verdicts = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in ("", "principle", "on", "achieved", "violating"):
-        verdicts.add_column(heading, overflow="fold")
-    for report in result.principles:
-        verdicts.add_row(
-            Text(yes, style="green") if report.satisfied else Text(no, style="red"),
-            str(report.principle),
-            report.shown or "-",
-            _figures(report, report.achieved),
-            _violating(report),
-        )
-    parts.append(verdicts)
     parts += [
         _worst(report, out) for report in result.principles if not report.satisfied and report.worst
     ]
@@ -242,6 +230,31 @@ def render(result: CheckResult, name: str, out: Console) -> list[RenderableType]
     )
     parts.append(Text(closing, style="green bold" if result.satisfied else "red bold"))
     return parts
+
+
+def verdicts(result: CheckResult, out: Console) -> RenderableType:
+    """Return a table of verdicts, a line for each principle."""
+    from rich.table import Table
+    from rich.text import Text
+
+    yes, no = _marks(out)
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in ("", "principle", "on", "achieved", "violating"):
+        table.add_column(heading, overflow="fold")
+    for report in result.principles:
+        table.add_row(
+            Text(yes, style="green") if report.satisfied else Text(no, style="red"),
+            str(report.principle),
+            report.shown or "-",
+            _figures(report, report.achieved),
+            _violating(report),
+        )
+    return table
+
+
+def _marks(out: Console) -> tuple[str, str]:
+    """Return what stands for yes and no."""
+    return ("✓", "✗") if speaks_unicode(out) else ("ok", "FAIL")
 
 
 def _claims(result: CheckResult, found: list[list[Claim]], asked: bool) -> list[RenderableType]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from wideberth.advice import Advice
 
 _EPSILON, _M = 4500, 5
+_FILES = ("census.csv", "policy.toml", "release.csv", "report.html")
 _POLICY = f"""\
 # Everyone is to be hidden among five, no more than one of them with an income near anybody's.
 version = 1
@@ -56,7 +58,7 @@ m = {_M}
 @click.option("--force", is_flag=True, help="Overwrite files of an earlier demo.")
 @format_option()
 def demo(rows: int, output: str, force: bool, form: str) -> int:
-    """Make up a census, ask what can be promised, make a release, and verify it.
+    """Make up a census, ask what can be promised, make a release, verify it and report on it.
 
     \b
     wideberth demo                       20,000 people, a few seconds
@@ -67,10 +69,11 @@ def demo(rows: int, output: str, force: bool, form: str) -> int:
     from wideberth.anonymizing import anonymize
     from wideberth.checking import check
     from wideberth.release import manifest_path
+    from wideberth.reporting import report
 
     folder = Path(output)
-    census, policy, release = (folder / f for f in ("census.csv", "policy.toml", "release.csv"))
-    files = [census, policy, release, manifest_path(release)]
+    census, policy, release, page = (folder / name for name in _FILES)
+    files = [census, policy, release, manifest_path(release), page]
     _make(folder, files, force)
     out = console()
 
@@ -122,6 +125,11 @@ def demo(rows: int, output: str, force: bool, form: str) -> int:
     verified = check(published, policy=policy, group=manifest["group"])
     say(*render(verified, release.name, out))
 
+    head("6. Reported: what an adversary learns, before and after, and what the release is worth")
+    told = report(replace(made, manifest=manifest), original=people, source=release)
+    told.save(page, force=force)
+    say(*_told(told.to_dict()["verdict"], page))
+
     if form == "json":
         echo_json(
             {
@@ -130,6 +138,7 @@ def demo(rows: int, output: str, force: bool, form: str) -> int:
                 "advice": {"max_m": most, "max_epsilon_exclusive": float(bound)},
                 "manifest": manifest,
                 "verified": verified.to_dict(),
+                "report": told.to_dict()["verdict"],
             }
         )
         return 0
@@ -138,9 +147,23 @@ def demo(rows: int, output: str, force: bool, form: str) -> int:
         f"{_M} incomes\nor more. To guess one of them, give or take {_EPSILON:,}, is right for at "
         f"most 1 in {_M} of the group.\n{NOT_PROMISED}\n\n"
         f"in {folder}: {', '.join(file.name for file in files)}\n"
-        f"next: wideberth anonymize {census} -p {policy} --dry-run --cuts quality"
+        f"next: open {page} in a browser;\n"
+        f"      wideberth audit {release} --original {census} -p {policy}"
     )
     return 0
+
+
+def _told(verdict: dict[str, Any], page: Path) -> list[RenderableType]:
+    """Show a report's verdict, and where the rest is."""
+    from rich.table import Table
+    from rich.text import Text
+
+    lines = Table(box=None, pad_edge=False, show_header=False)
+    lines.add_column(style="dim")
+    lines.add_column(overflow="fold")
+    for sentence in verdict["sentences"]:
+        lines.add_row(sentence["about"], sentence["text"])
+    return [Text(verdict["headline"], style="bold"), lines, f"\nthe whole report: {page}"]
 
 
 def _make(folder: Path, targets: list[Path], force: bool) -> None:

@@ -21,6 +21,8 @@ _ROUNDING = 1e-6  # by so much shares may fail to add up to 1
 _NUMBERS = ("integer", "float", "decimal")
 _ENOUGH = 20  # rows below which being unique means little
 
+#: Names of columns that number the rows, if their values are all different.
+_NUMBERING = {"index", "row", "rows", "rownum", "unnamed"}
 _WORDS = {
     "identifier": "id uuid name surname firstname lastname fullname username email mail phone "
     "telephone mobile fax ssn passport iban account address street",
@@ -114,6 +116,8 @@ def _role(name: str, type_: str, rows: int, distinct: int, missing: int) -> tupl
     # "disease_name" names a disease, "tax_id" a person: being unique decides.
     if hints["identifier"] and (unique or not (hints["sensitive"] or hints["quasi"])):
         return "identifier", f'the name has "{hints["identifier"]}"'
+    if unique and type_ == "integer" and not _NUMBERING.isdisjoint(words):
+        return "identifier", "it numbers the rows"
     if hints["sensitive"]:
         return "sensitive", f'the name has "{hints["sensitive"]}"'
     if constant:

@@ -25,6 +25,8 @@ _NO_DELIMITER = "\x1f"
 _BOMS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 _SAMPLE = 1 << 16
 _BLOCK = 1 << 23  # pyarrow needs a row to lie within two blocks
+#: What pandas calls the nameless first column that it and R write: the names of rows.
+ROW_NAMES = "Unnamed: 0"
 _WORDS = pa.dictionary(pa.int32(), pa.string())
 
 
@@ -70,6 +72,7 @@ def read_csv(path: Path, suffix: str, options: ReadOptions) -> pl.DataFrame:
         warnings.warn(what, TableWarning, stacklevel=3)
         table = _parse(path, _dialect(path, sample, "cp1252", delimiter))
     names = [column[0].as_py().strip() for column in table.columns]
+    names[0] = names[0] or ROW_NAMES
     check_names(names, path.name)
     columns = []
     while table.num_columns:  # one at a time, so that no more than one is held twice

@@ -75,7 +75,8 @@ def exact_ends(published: Published) -> list[Finding]:
             "share_of_ends_that_are_values": {e.axis.name: e.share for e in found},
         }
         severity = "medium" if single > _OFTEN * len(boxes) else "low"
-    named = " and ".join(f"'{ends.axis.name}'" for ends in found)
+    *others, last = [f"'{ends.axis.name}'" for ends in found]
+    named = f"{', '.join(others)} and {last}" if others else last
     example = found[0].axis.name
     return [
         Finding(

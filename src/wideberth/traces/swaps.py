@@ -198,8 +198,8 @@ def _judged(share: float, figures: dict[str, Any]) -> list[Finding]:
                 if some
                 else ""
             ),
-            advice='Deal by rank (dealing = "rank"), not by matching; cuts = "paper" tells less '
-            "than better cuts, and a monotone principle less than one whose groups are dealt."
+            advice='dealing = "rank" tells less than "matching", cuts = "paper" less than better '
+            "cuts, and a monotone principle less than one whose groups are dealt."
             if much
             else 'If the algorithm is no secret and this matters, cuts = "paper" or larger groups '
             "tell less; k-anonymity alone tells nothing of this kind.",

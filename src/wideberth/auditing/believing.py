@@ -1,0 +1,207 @@
+"""What an adversary believes beforehand, as it is told to an audit.
+
+A belief about everybody is a probability for each sensitive value. A belief about some people, "of
+Japanese, few have a heart disease", says so in columns of quasi-identifiers beside it; it changes
+what their groups tell (Machanavajjhala et al. 2006, Theorem 3.1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from wideberth import tables
+from wideberth.attacks import Beliefs, Faced
+from wideberth.auditing.sensing import Sensed
+from wideberth.encode import Domain
+from wideberth.errors import ParameterError, TableError
+from wideberth.exact import Bools, Floats
+from wideberth.groups import Groups
+from wideberth.published import Axis, Published
+from wideberth.published.placing import Line
+from wideberth.quasi import read_quasi
+from wideberth.words import as_string
+
+#: The column of a table of beliefs that says how likely a value is.
+PROBABILITY = "probability"
+#: By so much probabilities may fail to add up to 1.
+_ROUNDING = 1e-6
+
+
+@dataclass(frozen=True, kw_only=True)
+class Believed:
+    """What is believed of some people, before and after.
+
+    Parameters
+    ----------
+    of : dict
+        The quasi-identifiers of these people.
+    on : str
+        The sensitive attribute.
+    groups : int
+        How many groups could be theirs.
+    worst : float
+        The largest belief in any value after seeing one of these groups.
+    prior : float
+        The belief in the same value before.
+    certain : int
+        After how many of these groups some value is believed in with more than 0.9.
+    """
+
+    of: dict[str, Any]
+    on: str
+    groups: int
+    worst: float
+    prior: float
+    certain: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, for JSON."""
+        return {
+            "of": self.of,
+            "on": self.on,
+            "groups": self.groups,
+            "worst": self.worst,
+            "prior": self.prior,
+            "certain": self.certain,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Priors:
+    """Beliefs about one sensitive attribute: a table of values, probabilities, and of whom."""
+
+    frame: pl.DataFrame
+    on: str
+    whom: tuple[str, ...]
+
+    @classmethod
+    def read(cls, given: object, sensed: Sequence[Sensed], quasi: Sequence[str]) -> Priors | None:
+        """Read beliefs, given as a mapping of values to probabilities, or as a table."""
+        if given is None:
+            return None
+        names = [one.on[0] for one in sensed if len(one.on) == 1]
+        if isinstance(given, Mapping):
+            if len(names) != 1:
+                raise ParameterError(
+                    "priors must say which sensitive attribute they are about",
+                    hint=f"a table with the attribute's column and '{PROBABILITY}'",
+                )
+            given = pl.DataFrame(
+                {names[0]: [str(v) for v in given], PROBABILITY: list(given.values())}
+            )
+        frame, _ = tables.adopt(tables.read(given) if isinstance(given, str | Path) else given)
+        on = [name for name in names if name in frame.columns]
+        if len(on) != 1 or PROBABILITY not in frame.columns:
+            raise TableError(
+                f"priors need one sensitive attribute and a column '{PROBABILITY}'",
+                hint=f"columns {names[0] if names else 'disease'}, {PROBABILITY}, and perhaps "
+                "quasi-identifiers",
+            )
+        whom = tuple(name for name in frame.columns if name in quasi)
+        strange = [c for c in frame.columns if c not in (*quasi, on[0], PROBABILITY)]
+        if strange:
+            raise TableError(
+                f"priors: '{strange[0]}' is no quasi-identifier", hint="leave the column out"
+            )
+        likely = as_string(frame[PROBABILITY]).cast(pl.String).cast(pl.Float64, strict=False)
+        fine = likely.is_between(0, 1).fill_null(False)
+        if not bool(fine.all()):
+            raise TableError(
+                f"priors: column '{PROBABILITY}', row {int((~fine).arg_true()[0]) + 1}: no "
+                "probability",
+                hint="a number from 0 to 1",
+            )
+        texts = [as_string(frame[name]).cast(pl.String) for name in (*whom, on[0])]
+        return cls(pl.DataFrame([*texts, likely.alias(PROBABILITY)]), on[0], whom)
+
+    def about_everybody(self, sensed: Sensed) -> Floats | None:
+        """Return the probability of each value, if that is what is believed."""
+        if self.whom or sensed.on != (self.on,):
+            return None
+        return _probabilities(self.frame, self.on, sensed.domain)
+
+    def about(self, sensed: Sensed, published: Published, groups: Groups) -> Iterator[Believed]:
+        """Go through the people of whom something is believed, and see what their groups tell.
+
+        Parameters
+        ----------
+        sensed : Sensed
+            The sensitive attribute.
+        published : Published
+            Which groups could be theirs: those whose labels cover their quasi-identifiers.
+        groups : Groups
+            The histograms of the boxes.
+        """
+        if not self.whom or sensed.on != (self.on,):
+            return
+        axes = {axis.name: at for at, axis in enumerate(published.axes)}
+        rest = sensed.domain.histogram / max(int(sensed.domain.histogram.sum()), 1)
+        for whom, some in self.frame.group_by(self.whom, maintain_order=True):
+            possible = np.ones(published.boxes.count, dtype=bool)
+            for name, value in zip(self.whom, whom, strict=True):
+                at = axes[name]
+                possible &= _covers(published.axes[at], value)[published.labels[:, at]]
+            prior = _probabilities(some, self.on, sensed.domain, rest)
+            theirs = [groups[box : box + 1] for box in np.flatnonzero(possible).tolist()]
+            beliefs = Beliefs(sensed.domain, prior=prior, group_prior=rest)
+            after = [beliefs.after(Faced.known(group)) for group in theirs]
+            best = [float(belief.max()) for belief in after]
+            if not best:
+                continue
+            top = int(np.argmax(best))
+            code = int(theirs[top].codes[after[top].argmax()])
+            yield Believed(
+                of=dict(zip(self.whom, whom, strict=True)),
+                on=self.on,
+                groups=len(best),
+                worst=best[top],
+                prior=float(beliefs.prior[code]),
+                certain=sum(belief > 0.9 for belief in best),
+            )
+
+
+def _probabilities(
+    frame: pl.DataFrame, on: str, domain: Domain, rest: Floats | None = None
+) -> Floats:
+    """Return a probability for each code; of values that are not named, in proportion to others."""
+    found = np.full(domain.size, np.nan)
+    for row, (value, likely) in enumerate(frame.select(on, PROBABILITY).iter_rows()):
+        code = domain.missing if value is None else domain.code_of(value)
+        if code is None:
+            raise TableError(
+                f"priors: column '{on}', row {row + 1}: a value that the table does not have",
+                hint="leave it out",
+            )
+        if not np.isnan(found[code]):
+            raise TableError(
+                f"priors: a value of '{on}' is named twice for the same people",
+                hint="name each value once",
+            )
+        found[code] = likely
+    told = float(np.nansum(found))
+    if told > 1 + _ROUNDING or told <= 0:
+        raise TableError(
+            f"priors: probabilities of '{on}' add up to {told:.4g}",
+            hint="at most 1, and not all of them 0",
+        )
+    lacking = np.isnan(found)
+    share = (domain.histogram if rest is None else rest)[lacking].astype(np.float64)
+    if lacking.any() and share.sum() > 0:
+        found[lacking] = max(1 - told, 0.0) * share / share.sum()
+    return np.nan_to_num(found)
+
+
+def _covers(axis: Axis, value: str | None) -> Bools:
+    """Tell which labels of a quasi-identifier cover a value, be it one that the table tells."""
+    if value is None:
+        return axis.missing
+    quasi = read_quasi(pl.Series(axis.name, [value]), hierarchy=axis.tree)
+    line = Line(quasi.domain, quasi.tree, suppressing=True)
+    places = [line.place(text) for text in axis.texts]
+    return np.array([place is not None and len(place.runs) > 0 for place in places])

@@ -1,0 +1,219 @@
+"""A sensitive attribute as the adversary sees it: its values, and what counts as near."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from wideberth.encode import Codes, Column, Domain
+from wideberth.errors import ParameterError, TableError
+from wideberth.exact import Ints
+from wideberth.examining import Examined
+from wideberth.principles import (
+    DeltaLDiversity,
+    Dissimilarity,
+    DistinctLDiversity,
+    EpsilonMAnonymity,
+    Principle,
+)
+from wideberth.schema import infer_type, prefix_of, shown
+from wideberth.subject import Subject, guarded_by, stacked, told_of, with_counts
+
+_NUMERIC = ("integer", "float", "decimal", "date")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Sensed:
+    """One sensitive attribute of a release, and of its original if that is at hand.
+
+    Parameters
+    ----------
+    on : tuple of str
+        Its columns.
+    column : Column
+        The value of each row of the release.
+    own : array of int, optional
+        The value of each row of the original, by the same codes.
+    guards : tuple of Principle
+        The principles that guard it.
+    numeric, vector : bool
+        Whether its values are numbers or dates; whether only a distance compares them.
+    changed : int
+        How many rows have values that the original has not, or not so often.
+    """
+
+    on: tuple[str, ...]
+    column: Column
+    own: Codes | None
+    guards: tuple[Principle, ...]
+    numeric: bool
+    vector: bool
+    changed: int = 0
+
+    @property
+    def notes(self) -> list[str]:
+        """What the reader of an audit must know."""
+        if not self.changed:
+            return []
+        return [
+            f"'{self.name}' of {self.changed:,} rows is not as in the original: what is true of a "
+            "victim was taken from there"
+        ]
+
+    @property
+    def name(self) -> str:
+        """The attribute for people."""
+        return shown(self.on)
+
+    @property
+    def domain(self) -> Domain:
+        """What the codes mean."""
+        return self.column.domain
+
+    @cached_property
+    def lost(self) -> Ints | None:
+        """How many rows of the original with each value are not in the release."""
+        if self.own is None:
+            return None
+        size = self.domain.size
+        here = np.bincount(self.column.codes, minlength=size)
+        return np.bincount(self.own, minlength=size) - here
+
+    def first(self, kind: type[Principle]) -> Any:
+        """Return the first principle of a kind that guards it, or None."""
+        return next((guard for guard in self.guards if isinstance(guard, kind)), None)
+
+
+def sense(examined: Examined, original: pl.DataFrame | None) -> list[Sensed]:
+    """Make the sensitive attributes of a table ready, each with what guards it."""
+    found = [_sense(examined, original, on) for on in _attributes(examined)]
+    if found and all(2 * one.changed > len(one.column.codes) for one in found):
+        raise TableError(
+            f"most values of '{found[0].name}' are not those of the original",
+            hint="name the table that the release was made from; none, if all values were changed "
+            "on purpose",
+        )
+    return found
+
+
+def _attributes(examined: Examined) -> list[tuple[str, ...]]:
+    """Tell which columns are an attribute together: as principles say, or by their prefix."""
+    names = examined.sensitive
+    found = [
+        on
+        for principle in examined.principles
+        if principle.needs == "distance" and len(on := guarded_by(principle, names)) > 1
+    ]
+    rest = [name for name in names if not any(name in on for on in found)]
+    families: dict[str, list[str]] = {}
+    for name in rest:
+        families.setdefault(name.rpartition(".")[0], []).append(name)
+    for prefix, columns in families.items():
+        together = prefix and len(columns) > 1 and prefix_of(columns) == prefix
+        found += [tuple(columns)] if together else [(column,) for column in columns]
+    return list(dict.fromkeys(found))
+
+
+def _sense(examined: Examined, original: pl.DataFrame | None, on: tuple[str, ...]) -> Sensed:
+    subject = examined.subject
+    guards = tuple(p for p in examined.principles if _guards(p, on, examined.sensitive))
+    kind = subject.types.get(on[0]) or infer_type(examined.frame[on[0]])
+    vector = len(on) > 1 or kind == "vector"
+    treed = not subject.hierarchies.keys().isdisjoint(on)
+    computed = any(isinstance(g, EpsilonMAnonymity | DeltaLDiversity) for g in guards)
+    numeric = not vector and (computed or (kind in _NUMERIC and not treed))
+    reads: Principle = DistinctLDiversity(l=1)
+    if numeric:
+        reads = EpsilonMAnonymity(epsilon=0, m=1)
+    elif vector:
+        reads = Dissimilarity(on=on, epsilon=0, delta=0, k=1)
+    try:
+        column = subject.column(on, reads)
+    except TableError as error:  # nobody asked for the principle by which we read
+        raise TableError(error.what.rpartition("; ")[2], hint=error.hint) from None
+    own, changed = None, 0
+    if original is not None:
+        column, own = _together(subject, original, on, reads)
+        changed = _changed(column.codes, own, column.domain.size)
+        if not changed:  # else values occur that the original does not have
+            counts = np.bincount(own, minlength=column.domain.size)
+            column = Column(column.codes, with_counts(column.domain, counts))
+    return Sensed(
+        on=on,
+        column=column,
+        own=own,
+        guards=guards,
+        numeric=numeric,
+        vector=vector,
+        changed=changed,
+    )
+
+
+def _changed(here: Codes, own: Codes, size: int) -> int:
+    """Count the rows of a release whose values the original has not, or not so often."""
+    more = np.bincount(here, minlength=size) - np.bincount(own, minlength=size)
+    return int(np.maximum(more, 0).sum())
+
+
+def _guards(principle: Principle, on: tuple[str, ...], sensitive: Sequence[str]) -> bool:
+    if principle.needs in ("size", "population"):
+        return False
+    named = guarded_by(principle, sensitive)
+    return set(named) == set(on) if named else len(on) == len(sensitive)
+
+
+def _together(
+    subject: Subject, original: pl.DataFrame, on: tuple[str, ...], reads: Principle
+) -> tuple[Column, Codes]:
+    """Encode an attribute of the release and of its original by the same codes."""
+    rows = subject.frame.height
+
+    def encoded(frame: pl.DataFrame) -> Column:
+        return Subject(
+            frame,
+            quasi=[],
+            sensitive=on,
+            group=on[0],
+            hierarchies={k: v for k, v in subject.hierarchies.items() if k in on},
+            types={k: v for k, v in subject.types.items() if k in on},
+        ).column(on, reads)
+
+    with told_of("the original"):
+        encoded(original[list(on)])
+    both = pl.DataFrame(
+        [stacked(subject.frame[c], original[c], "the original").alias(c) for c in on]
+    )
+    column = encoded(both)
+    return Column(column.codes[:rows], column.domain), column.codes[rows:]
+
+
+def epsilon_of(sensed: Sensed, given: str | float | None) -> tuple[Any, bool, str]:
+    """Tell how near is near: as given, as the policy says, or not settled.
+
+    Returns
+    -------
+    epsilon : number or str, optional
+        None if the audit must choose.
+    relative : bool
+        Whether it is a share of the value.
+    chosen : str
+        Who chose it: "given", "policy" or "audit".
+    """
+    if given is not None:
+        try:
+            asked = EpsilonMAnonymity(epsilon=given, m=1)
+        except ParameterError as error:
+            raise ParameterError("epsilon: " + error.what, hint="1000, or 10%") from None
+        return asked.epsilon, asked.relative, "given"
+    if (guard := sensed.first(EpsilonMAnonymity)) is not None:
+        if guard.epsilon is not None:
+            return guard.epsilon, guard.relative, "policy"
+        return max(guard.e1, guard.e2), False, "policy"
+    if (guard := sensed.first(DeltaLDiversity)) is not None:
+        return guard.delta, False, "policy"
+    return None, False, "audit"

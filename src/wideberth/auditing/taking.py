@@ -1,0 +1,225 @@
+"""What is to be audited: a release of ours, or anybody's table about which little is known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from wideberth import tables
+from wideberth.anatomy import Anatomy, published
+from wideberth.errors import ParameterError
+from wideberth.examining import Examined, as_published, attributes, examine, names_of
+from wideberth.policy import GROUP, Policy
+from wideberth.release import Release
+from wideberth.schema import expanded, guess
+from wideberth.subject import require_column
+from wideberth.twofold import COUNT, table_of, whole_counts
+from wideberth.words import as_string
+
+#: What is said of a table whose columns nobody explained.
+_GUESSED = "roles were guessed from names and values: name the columns, or give a policy"
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Taken:
+    """A table to be audited, with the original that it was made from, if that is at hand.
+
+    Parameters
+    ----------
+    examined : Examined
+        The table, and the roles of its columns.
+    original : polars.DataFrame, optional
+        What it was made from.
+    roles : mapping
+        All of the table's columns by role.
+    reasons : mapping
+        Why a column was given its role, where that was guessed.
+    silent : sequence of str
+        Quasi-identifiers that are missing in every row, and so say nothing.
+    manifest : mapping, optional
+        What a release of ours says of itself.
+    """
+
+    examined: Examined
+    original: pl.DataFrame | None
+    roles: Mapping[str, list[str]]
+    reasons: Mapping[str, str] = field(default_factory=dict)
+    silent: Sequence[str] = ()
+    manifest: Mapping[str, Any] | None = None
+
+    @property
+    def notes(self) -> list[str]:
+        """What the reader of an audit must know about its beginnings."""
+        counted = [f"rows count as often as '{COUNT}' says"] if COUNT in self.reasons else []
+        silent = [f"'{name}' is missing in every row, and says nothing" for name in self.silent]
+        return [*counted, *silent, *([_GUESSED] if self.reasons.keys() - {COUNT} else [])]
+
+
+def take(
+    table: object,
+    *,
+    original: object = None,
+    policy: Policy | str | Path | None = None,
+    quasi: str | Sequence[str] | None = None,
+    sensitive: str | Sequence[str] | None = None,
+    count: str | None = None,
+    **known: Any,
+) -> Taken:
+    """Read a table, and its original; guess what nobody says about its columns.
+
+    Parameters
+    ----------
+    table : Release, dataframe or path
+        What to audit; a path may be the folder of an anatomised release.
+    original : dataframe or path, optional
+        What it was made from.
+    policy, quasi, sensitive, **known
+        As `wideberth.check` takes them.
+    count : str, optional
+        A column that says for how many people a row stands.
+    """
+    manifest = None
+    if isinstance(table, Release):
+        said, manifest = table.question, table.manifest
+        for key in ("hierarchies", "types"):
+            known[key] = {**(said.get(key) or {}), **(known.get(key) or {})}
+        known = {**{k: said[k] for k in said if k not in ("quasi", "sensitive")}, **_given(known)}
+        if isinstance(table, Anatomy):
+            known["sensitive_table"] = table.sensitive
+        table = table.table
+        quasi, sensitive = quasi or said.get("quasi"), sensitive or said.get("sensitive")
+        policy = None  # which the release was made by, or with options beside it
+    elif isinstance(table, str | Path) and (pair := published(table)) is not None:
+        table, known["sensitive_table"] = pair[0], known.get("sensitive_table") or pair[1]
+    if policy is not None and not isinstance(policy, Policy):
+        policy = Policy.load(policy)
+    options = policy.options if policy else tables.ReadOptions()
+    frame, _ = tables.adopt(table_of(table, options))
+    reasons: dict[str, str] = {}
+    if count is not None:
+        require_column(frame, count)
+    elif policy is None and manifest is None and _counts(frame, quasi, sensitive, known):
+        count, reasons[COUNT] = COUNT, "it says for how many people a row stands"
+    people = None if count is None else whole_counts(frame[count], "the table")
+    frame = frame if count is None else frame.drop(count)
+    if policy is None and not (quasi and sensitive):
+        second = known.get("sensitive_table")
+        if second is not None:  # its third column is what it is about
+            counted, _ = tables.adopt(table_of(second, options))
+            known["sensitive_table"] = counted
+            known["group"] = known.get("group") or GROUP
+            rest = [c for c in counted.columns if c not in (known["group"], COUNT)]
+            sensitive = sensitive or rest
+        quasi, sensitive, known["group"], why = _guess(frame, quasi, sensitive, known.get("group"))
+        reasons |= why
+    if people is not None:
+        frame = frame[np.repeat(np.arange(frame.height), people)]
+    if policy is not None and known.get("group") is None and policy.group is None:
+        known["group"] = _unlisted_group(frame, policy)
+    before = None if original is None else tables.adopt(table_of(original, options))[0]
+    if before is not None and reasons:  # what was guessed, and is not in the original, is no role
+        known_there = as_published(before.columns, frame.columns)
+        strange = [c for c in reasons if c not in (*known_there, COUNT)]
+        quasi, sensitive = (
+            [column for column in names_of(names, frame.columns) if column not in strange]
+            for names in (quasi, sensitive)
+        )
+    quasi, silent = _telling(frame, quasi, policy)
+    examined = examine(frame, quasi=quasi, sensitive=sensitive, policy=policy, **known)
+    if before is not None:
+        for column in [*examined.attributes, *examined.sensitive]:
+            require_column(before, column, "the original")
+    return Taken(
+        examined=examined,
+        original=before,
+        roles=_roles(examined, reasons, policy),
+        reasons=reasons,
+        silent=silent,
+        manifest=manifest,
+    )
+
+
+def _telling(
+    frame: pl.DataFrame, quasi: str | Sequence[str] | None, policy: Policy | None
+) -> tuple[list[str], list[str]]:
+    """Part quasi-identifiers into those that say something and those that are all missing."""
+    said = policy.roles.get("quasi", ()) if quasi is None and policy is not None else quasi
+    names = as_published(names_of(said, frame.columns), frame.columns)
+    silent = [c for c in names if c in frame.columns and frame[c].null_count() == frame.height]
+    return [name for name in names if name not in silent], silent
+
+
+def _unlisted_group(frame: pl.DataFrame, policy: Policy) -> str | None:
+    """Return the column of group ids that a release has and its policy does not name."""
+    roles = [name for names in policy.roles.values() for name in expanded(names, frame.columns)]
+    return GROUP if GROUP in frame.columns and GROUP not in roles else None
+
+
+def _counts(
+    frame: pl.DataFrame,
+    quasi: str | Sequence[str] | None,
+    sensitive: str | Sequence[str] | None,
+    known: Mapping[str, Any],
+) -> bool:
+    """Tell whether a column seems to say for how many people a row stands: "count", numbers."""
+    named = [*names_of(quasi, frame.columns), *names_of(sensitive, frame.columns)]
+    taken = (
+        COUNT in named or known.get("group") == COUNT or known.get("sensitive_table") is not None
+    )
+    if COUNT not in frame.columns or taken or frame[COUNT].dtype.is_nested():
+        return False
+    many = as_string(frame[COUNT]).cast(pl.String).cast(pl.Int64, strict=False)
+    return not many.has_nulls() and bool((many >= 1).all())
+
+
+def _given(known: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in known.items() if value is not None}
+
+
+def _guess(
+    frame: pl.DataFrame,
+    quasi: str | Sequence[str] | None,
+    sensitive: str | Sequence[str] | None,
+    group: str | None,
+) -> tuple[list[str], list[str], str | None, dict[str, str]]:
+    """Guess the roles of the columns that are not named."""
+    if group is None and GROUP in frame.columns:
+        group = GROUP
+    named = {*names_of(quasi, frame.columns), *names_of(sensitive, frame.columns), group}
+    # A column of counts beside the rows they count is another matter than a number of a person.
+    rest = [g for g in guess(frame) if g.column not in named]
+    found = {
+        role: [g.column for g in rest if g.role == role and not given]
+        for role, given in (("quasi", quasi), ("sensitive", sensitive))
+    }
+    if not (found["quasi"] or quasi or group):  # what is the same in every row was generalised so
+        found["quasi"] = [g.column for g in rest if g.role == "insensitive" and g.distinct <= 1]
+    reasons = {g.column: g.why for g in rest if g.column in (*found["quasi"], *found["sensitive"])}
+    settled = names_of(quasi, frame.columns) or found["quasi"]
+    if not settled and group is None:
+        raise ParameterError(
+            "no column looks like a quasi-identifier", hint="--qi age,zip,sex, in Python quasi="
+        )
+    return settled, names_of(sensitive, frame.columns) or found["sensitive"], group, reasons
+
+
+def _roles(
+    examined: Examined, reasons: Mapping[str, str], policy: Policy | None
+) -> dict[str, list[str]]:
+    """Give every column of the table its role; what nobody named is insensitive."""
+    used = {*examined.quasi, *examined.sensitive, examined.group}
+    rest = [column for column in examined.frame.columns if column not in used]
+    identifiers = [] if policy is None else list(policy.roles.get("identifier", ()))
+    if reasons:
+        identifiers = [g.column for g in guess(examined.frame) if g.role == "identifier"]
+    return {
+        "quasi": attributes(examined.quasi, examined.frame.columns),
+        "sensitive": list(examined.sensitive),
+        "identifier": [column for column in rest if column in identifiers],
+        "insensitive": [column for column in rest if column not in identifiers],
+    }

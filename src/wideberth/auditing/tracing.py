@@ -1,0 +1,163 @@
+"""All traces that a release may carry besides its groups, looked for in one go."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from wideberth import tables
+from wideberth.auditing.taking import Taken, take
+from wideberth.errors import InfeasibleError
+from wideberth.examining import as_published
+from wideberth.findings import Finding
+from wideberth.published import Covering, Published
+from wideberth.release import Release
+from wideberth.schema import expanded
+from wideberth.subject import require_column, told_of
+from wideberth.traces import (
+    exact_ends,
+    identifiers,
+    intersect,
+    row_order,
+    suppressed,
+    swap_audit,
+)
+from wideberth.twofold import table_of
+
+#: Tables of up to so many rows are made anew for a swap audit without being asked.
+SMALL = 5_000
+
+
+def trace(taken: Taken, published: Published, cover: Covering | None) -> list[Finding]:
+    """Look for what one release gives away besides its groups.
+
+    Parameters
+    ----------
+    taken : Taken
+        The release, and its original if that is at hand.
+    published : Published
+        What its labels say.
+    cover : Covering, optional
+        Which of its boxes cover whom; None of an anatomised release.
+    """
+    given, original = taken.examined, taken.original
+    found = identifiers(
+        given.frame,
+        quasi=given.quasi,
+        sensitive=given.sensitive,
+        # What was only guessed to be one is named by what gives it away.
+        identifier=[] if taken.reasons else taken.roles["identifier"],
+        group=given.group,
+        boxes=published.boxes,
+    )
+    if given.counted is None:  # an anatomised table's values were paired with rows by us
+        found += row_order(
+            given.frame,
+            original,
+            quasi=given.quasi,
+            sensitive=given.sensitive,
+            group=given.group,
+            published=published,
+            covering=cover,
+        )
+        found += exact_ends(published)
+    found += suppressed(
+        given.frame, original, sensitive=given.sensitive, published=published, covering=cover
+    )
+    # Who is alone is counted by the audit itself. Of several attributes the same may be said.
+    distinct = {(finding.name, finding.title): finding for finding in found}
+    return [finding for finding in distinct.values() if finding.name != "unique-rows"]
+
+
+def trace_others(taken: Taken, others: Sequence[object]) -> list[Finding]:
+    """Combine a release with other releases of the same table.
+
+    Parameters
+    ----------
+    taken : Taken
+        The release.
+    others : sequence of dataframe, path or Release
+        The others, in which its columns have the same names.
+    """
+    given, original = taken.examined, taken.original
+    if not others or given.counted is not None:  # an anatomy's quasi-identifiers are exact
+        return []
+    with told_of("another release"):
+        rest = [_other(taken, other) for other in others]
+    frames = [given.frame, *(one.examined.frame for one in rest)]
+    read = [
+        Published.read(
+            frame,
+            given.attributes,
+            original=original,
+            hierarchies=given.hierarchies,
+            types=given.types,
+        )
+        for frame in frames
+    ]
+    return [
+        finding
+        for on in given.sensitive
+        for finding in intersect(frames, read, on=on, original=original)
+    ]
+
+
+def _other(taken: Taken, other: object) -> Taken:
+    given = taken.examined
+    if isinstance(other, Release):
+        return take(other)
+    frame, _ = tables.adopt(table_of(other, given.options))
+    for column in given.sensitive:
+        require_column(frame, column)
+    quasi = as_published(given.attributes, frame.columns)
+    for column in quasi:
+        require_column(frame, column)
+    return take(
+        frame,
+        quasi=quasi,
+        sensitive=given.sensitive,
+        hierarchies=given.hierarchies,
+        types=given.types,
+    )
+
+
+def trace_swaps(taken: Taken, *, asked: bool | None) -> list[Finding]:
+    """Make the release anew with sensitive values swapped, and see whether the groups change.
+
+    Parameters
+    ----------
+    taken : Taken
+        The release. It must be known how it was made, and from what.
+    asked : bool, optional
+        Whether to do so; by default if the table is small.
+    """
+    given, original = taken.examined, taken.original
+    if original is None or not given.principles or given.counted is not None:
+        return []
+    if taken.manifest is None and given.policy is None:
+        return []  # somebody else's table, made in a way that we do not know
+    if asked is False or (asked is None and original.height > SMALL):
+        return []
+    how: dict[str, Any] = {"policy": given.policy}
+    if given.policy is None and taken.manifest is not None:
+        roles = dict(taken.manifest["roles"])
+        how = {
+            **{role: roles[role] for role in roles if roles[role]},
+            "principles": given.principles,
+            "hierarchies": given.hierarchies,
+            "types": given.types,
+            **{k: v for k, v in taken.manifest["transform"].items() if v is not None},
+        }
+    try:
+        return swap_audit(original[_made_from(taken)], **how)
+    except InfeasibleError:  # by this policy no release can be made: this one was not
+        return []
+
+
+def _made_from(taken: Taken) -> list[str]:
+    """Return the columns of the original that have roles; others were dropped before."""
+    original, policy = taken.original, taken.examined.policy
+    assert original is not None  # noqa: S101 - asked only if there is one
+    roles = policy.roles if policy is not None else (taken.manifest or {})["roles"]
+    named = [name for names in roles.values() for name in expanded(names, original.columns)]
+    return [column for column in original.columns if column in named]

@@ -1,0 +1,279 @@
+"""wideberth audit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from wideberth.cli.options import (
+    SETTINGS,
+    added,
+    assignments,
+    console,
+    echo_json,
+    format_option,
+    listed,
+    read_options,
+    speaks_unicode,
+    table_options,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rich.console import Console, RenderableType
+
+    from wideberth.auditing import Attribute, Audit
+
+NOT_SAFE = 3
+
+
+def audit_options(command: Any) -> Any:
+    """Add the options that say what is audited, and what the adversary knows."""
+    option: Callable[..., Any] = click.option
+    return added(
+        command,
+        option("--original", metavar="FILE", help="The table that RELEASE was made from."),
+        option("-p", "--policy", metavar="FILE", help="Roles, types, principles: a policy.toml."),
+        option("--qi", multiple=True, metavar="C,…", help="Quasi-identifiers."),
+        option("--sensitive", multiple=True, metavar="C,…", help="Sensitive attributes."),
+        option(
+            "--principle",
+            "principles",
+            multiple=True,
+            metavar="NAME:P=V,…",
+            help="A principle that RELEASE should satisfy; may be repeated.",
+        ),
+        option("--group", metavar="COLUMN", help="Column of group ids."),
+        option("--count", metavar="COLUMN", help="Column that says for how many a row stands."),
+        option(
+            "--sensitive-table",
+            metavar="FILE",
+            help="Second table of an anatomised release: group, value, count.",
+        ),
+        option(
+            "--population",
+            metavar="FILE",
+            help="Everybody who might be in RELEASE, with their quasi-identifiers.",
+        ),
+        option(
+            "--other",
+            "others",
+            multiple=True,
+            metavar="FILE",
+            help="Another release of the same table, to be combined with; may be repeated.",
+        ),
+        option(
+            "--priors",
+            metavar="FILE",
+            help="What the adversary believes beforehand: sensitive value, probability, and "
+            "perhaps quasi-identifiers of whom it is believed.",
+        ),
+        option(
+            "--epsilon",
+            metavar="E",
+            help="How near is near, of numbers; 10% for a share.  [default: the policy's]",
+        ),
+        option(
+            "--hierarchy",
+            "hierarchies",
+            multiple=True,
+            metavar="COLUMN=FILE",
+            help="Hierarchy of a column.",
+        ),
+        option("--type", "types", multiple=True, metavar="COLUMN=TYPE", help="Type of a column."),
+        option(
+            "--everyone",
+            is_flag=True,
+            help="Look at every person of a large table, not at a random sample of them.",
+        ),
+        option(
+            "--swaps/--no-swaps",
+            default=None,
+            help="Make the release anew with sensitive values swapped, to see whether groups "
+            "depend on them.  [default: if the original has up to 5,000 rows]",
+        ),
+    )
+
+
+@click.command(context_settings=SETTINGS)
+@click.argument("release", metavar="RELEASE")
+@audit_options
+@click.option(
+    "--worst",
+    type=click.IntRange(0),
+    default=5,
+    show_default=True,
+    help="How many groups to show for each principle.",
+)
+@table_options
+@format_option()
+def audit(release: str, worst: int, form: str, **asked: Any) -> int:
+    """Tell what an adversary learns from RELEASE, whoever made it and however.
+
+    RELEASE is a CSV, Parquet or Arrow file, or the folder of an anatomised release. Without a
+    policy, the roles of its columns are guessed, which is said. With the original, more is found:
+    who is covered by which groups, and what was suppressed.
+
+    \b
+    wideberth audit release.csv
+    wideberth audit release.csv --original people.csv -p policy.toml
+    wideberth audit foreign.csv --qi age,zip,sex --sensitive salary --epsilon 1000
+    wideberth audit release.csv -p policy.toml --other last_year.csv
+    wideberth audit release.csv -p policy.toml --format json
+
+    Nothing is quoted but counts and shares. Exit code 0 if nothing grave was found, 3 if a
+    principle is violated or a finding is of high severity.
+    """
+    with console(stderr=True).status("reading and auditing …"):
+        from wideberth.auditing import audit as run
+
+        found = run(**arguments(release, asked), worst=worst)
+    if form == "json":
+        echo_json(found.to_dict())
+    else:
+        out = console()
+        for part in render(found, release, out):
+            out.print(part)
+    return 0 if found.safe else NOT_SAFE
+
+
+def arguments(release: str, asked: dict[str, Any]) -> dict[str, Any]:
+    """Read the files of a command line, and name everything as the library does."""
+    from dataclasses import replace
+
+    from wideberth import tables
+    from wideberth.anatomy import published
+    from wideberth.policy import Policy
+
+    plan = None if asked["policy"] is None else Policy.load(asked["policy"])
+    options = read_options(
+        asked["delimiter"], asked["encoding"], asked["missing"], plan.options if plan else None
+    )
+    if plan is not None:
+        plan = replace(plan, options=options)
+    if asked["sensitive_table"] is None and (pair := published(release)) is not None:
+        release, asked["sensitive_table"] = map(str, pair)
+
+    def table(path: str | None) -> Any:
+        return None if path is None else tables.read(path, options)
+
+    return {
+        "table": table(release),
+        "original": table(asked["original"]),
+        "policy": plan,
+        "quasi": listed(asked["qi"]) or None,
+        "sensitive": listed(asked["sensitive"]) or None,
+        "principles": list(asked["principles"]) or None,
+        "group": asked["group"],
+        "count": asked["count"],
+        "sensitive_table": table(asked["sensitive_table"]),
+        "population": table(asked["population"]),
+        "others": [table(path) for path in asked["others"]],
+        "priors": table(asked["priors"]),
+        "epsilon": asked["epsilon"],
+        "hierarchies": assignments(asked["hierarchies"], "--hierarchy"),
+        "types": assignments(asked["types"], "--type"),
+        "everyone": asked["everyone"],
+        "swaps": asked["swaps"],
+    }
+
+
+def render(found: Audit, name: str, out: Console) -> list[RenderableType]:
+    """Return what a person reads: risks in a table each, findings, a closing line."""
+    from rich.text import Text
+
+    groups = f"{found.groups:,} group" + ("" if found.groups == 1 else "s")
+    parts: list[RenderableType] = [Text(f"{name}: {found.rows:,} rows in {groups}")]
+    for role in ("quasi", "sensitive"):
+        named = ", ".join(found.roles[role]) or "none"
+        parts.append(Text(f"{role}: {named}{' (guessed)' if found.guessed else ''}", style="dim"))
+    parts += _principles(found, out)
+    parts.append(_identity(found))
+    parts += [_attribute(attribute) for attribute in found.attributes]
+    for attribute in found.attributes:
+        near = attribute.known.to_dict()["nearness"] or {"claims": []}
+        parts += [Text(claim["text"]) for claim in near["claims"] if claim["people"]]
+    parts += _findings(found)
+    parts += [Text(f"\nnote: {note}", style="yellow") for note in found.notes]
+    yes, no = ("✓", "✗") if speaks_unicode(out) else ("ok", "FAIL")
+    closing = (
+        Text(f"{yes} nothing grave was found", style="green bold")
+        if found.safe
+        else Text(f"{no} not safe: see the findings of high severity", style="red bold")
+    )
+    return [*parts, Text(), closing]
+
+
+def _principles(found: Audit, out: Console) -> list[RenderableType]:
+    from wideberth.cli.check import verdicts
+
+    return [] if found.checked is None else [verdicts(found.checked, out)]
+
+
+def _risks(title: str, lines: list[tuple[str, Any]]) -> RenderableType:
+    """Show risks, a line each: the worst, the mean, and how many people are above which."""
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="dim", title_justify="left")
+    table.title, table.title_style = f"\n{title}", "bold"
+    table.add_column("")
+    for heading in ("worst", "mean", "≥ 50 %", "≥ 75 %", "≥ 90 %", "certain"):
+        table.add_column(heading, justify="right")
+    for label, risk in lines:
+        if risk is not None:
+            above = (f"{number:,}" for number in risk.above.values())
+            table.add_row(label, f"{risk.worst:.1%}", f"{risk.mean:.1%}", *above)
+    return table
+
+
+def _identity(found: Audit) -> RenderableType:
+    identity = found.identity
+    return _risks(
+        "whose row it is",
+        [
+            ("group known", identity.prosecutor),
+            ("QIs known", identity.covering),
+            ("in a population", identity.journalist),
+        ],
+    )
+
+
+def _attribute(attribute: Attribute) -> RenderableType:
+    lines = []
+    for who, measures in (
+        ("group known", attribute.known),
+        ("QIs known", attribute.covering),
+    ):
+        if measures is not None:
+            lines.append((f"the value, {who}", measures.guess))
+            near = measures.attacks.neighbourhoods
+            if near is not None and measures.nearness is not None:
+                share = near.epsilon * 100 if near.relative else near.epsilon
+                reach = f"{float(share):,g}{' %' if near.relative else ''}"
+                lines.append((f"within {reach}, {who}", measures.nearness.risk))
+            if measures.kinds is not None and measures.kinds.similarity is not None:
+                lines.append((f"a similar value, {who}", measures.kinds.similarity))
+            if measures.dissimilarity is not None:
+                lines.append((f"a value near by, {who}", measures.dissimilarity))
+    return _risks(f"{attribute.on}: {attribute.values:,} values", lines)
+
+
+def _findings(found: Audit) -> list[RenderableType]:
+    from rich.table import Table
+    from rich.text import Text
+
+    styles = {"high": "red bold", "medium": "yellow bold", "low": "bold", "info": "dim"}
+    if not found.findings:
+        return []
+    table = Table(box=None, pad_edge=False, show_header=False)
+    table.add_column()
+    table.add_column(overflow="fold")
+    for finding in found.findings:
+        table.add_row(
+            Text(finding.severity, style=styles[finding.severity]), Text(finding.title, "bold")
+        )
+        table.add_row("", finding.meaning)
+        table.add_row("", f"to do: {finding.advice}")
+    return [Text("\nfindings", style="bold"), table]

@@ -1,0 +1,93 @@
+"""wideberth report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from wideberth.cli.audit import NOT_SAFE, arguments, audit_options
+from wideberth.cli.options import (
+    SETTINGS,
+    console,
+    echo_json,
+    format_option,
+    speaks_unicode,
+    table_options,
+)
+from wideberth.cli.progress import telling
+
+if TYPE_CHECKING:
+    from wideberth.reporting import Report
+
+
+@click.command(context_settings=SETTINGS)
+@click.argument("release", metavar="RELEASE")
+@click.option(
+    "-o",
+    "--output",
+    metavar="REPORT",
+    help="Where to write it: .html for people, .json for programs.",
+)
+@audit_options
+@click.option("--title", metavar="TEXT", help="What to call the report.")
+@click.option(
+    "--probe",
+    is_flag=True,
+    help="Also try how well models learn from RELEASE (needs scikit-learn, and takes a while).",
+)
+@click.option("--force", is_flag=True, help="Overwrite an earlier report.")
+@table_options
+@format_option()
+def report(
+    release: str,
+    output: str | None,
+    title: str | None,
+    probe: bool,
+    force: bool,
+    form: str,
+    **asked: Any,
+) -> int:
+    """Report on RELEASE: what it risks, what it costs, what it promises and what not.
+
+    The report is one HTML file that needs nothing else: no network, no scripts. It shows no
+    sensitive value. Without -o, a summary is printed. Give the original to compare before and
+    after.
+
+    \b
+    wideberth report release.csv --original people.csv -p policy.toml -o report.html
+    wideberth report release.csv -p policy.toml
+    wideberth report foreign.csv --qi age,zip,sex --sensitive salary -o report.json
+
+    Exit code 0 if nothing grave was found, 3 if a principle is violated or a finding is of high
+    severity; the report is written in either case.
+    """
+    with telling() as progress:
+        from wideberth.release import manifest_path
+        from wideberth.reporting import check_path
+        from wideberth.reporting import report as run
+
+        if output is not None:
+            check_path(output, force=force, sources=[release, manifest_path(release)])
+        told = run(
+            **arguments(release, asked), title=title, probe=probe, source=release, progress=progress
+        )
+        if output is not None:
+            told.save(output, force=force)
+    if form == "json":
+        echo_json(told.to_dict())
+    else:
+        show(told)
+        if output is not None:
+            click.echo(f"wrote {Path(output)}")
+    return 0 if told.to_dict()["risk"]["after"]["safe"] else NOT_SAFE
+
+
+def show(told: Report) -> None:
+    """Print a report's summary."""
+    from wideberth.reporting.terminal import render
+
+    out = console()
+    for part in render(told, unicode=speaks_unicode(out)):
+        out.print(part)

@@ -1,0 +1,323 @@
+"""What a report says, as a dict fit for JSON, composed from the dicts of its parts.
+
+A report is for showing, so it is more reserved than what it is made from. It has no sensitive
+value and no row of the original; claims tell how near a value is known, not what it is; worst
+groups are named by what is published of them. One or two people become "fewer than 3" wherever it
+is said what can be learnt about their values. Who has the release can count them all the same: the
+rule keeps a report from pointing, it is no protection of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+from wideberth import tables
+from wideberth.errors import OutputError
+from wideberth.findings import SEVERITIES
+from wideberth.release import NOT_PROMISED, PROMISE, now, versions
+from wideberth.reporting.verdict import verdict
+from wideberth.showing.wording import FEW
+
+#: How many points of a curve are kept, how many bars of a histogram, how many worst groups.
+POINTS, BARS, WORST = 200, 40, 10
+NO_PROMISE = (
+    "None: no policy was given that the table could keep, or it does not keep the one given."
+)
+_SUFFIXES = (".html", ".htm", ".json")
+#: Keys of an audit that count people about whose values something is learnt.
+_PEOPLE = ("people", "certain", "certain_people", "upward", "downward")
+#: What is kept of an attribute besides what adversaries learn; beliefs about single people are not.
+_ATTRIBUTE = ("on", "values", "victims")
+#: What is kept of a claim about values; its text tells how near, not where.
+_CLAIM = ("people", "confidence", "within", "relative", "text")
+_ONE_OR_TWO = re.compile(r"(?<![\d.,])[12] (?:person|people)\b")
+
+Dict = dict[str, Any]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Report:
+    """A report. Made by `compose`; `to_dict` is what it says, everything else shows it.
+
+    Parameters
+    ----------
+    content : dict
+        Title, verdict, release, policy, risk, tradeoff, group_sizes, worst_groups, utility,
+        queries, probe, findings, promise, not_promised, notes, manifest.
+    """
+
+    content: Dict
+
+    def to_dict(self) -> Dict:
+        """Return plain values, for JSON."""
+        return self.content
+
+    def json(self) -> str:
+        """Return it as JSON."""
+        return json.dumps(self.content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+    def html(self) -> str:
+        """Return it as one HTML page that needs nothing else: no script, no network."""
+        from wideberth.reporting.html import page
+
+        return page(self.content)
+
+    def save(self, path: str | Path, *, force: bool = False) -> None:
+        """Write it, all of it or nothing.
+
+        Parameters
+        ----------
+        path : str or Path
+            Where to: a page if it ends in .html, JSON if it ends in .json.
+        force : bool
+            Whether to replace a file that exists.
+        """
+        check_path(path, force=force)
+        text = self.json() if Path(path).suffix.lower() == ".json" else self.html()
+        tables.write_text(text, path, force=force)
+
+    def _repr_html_(self) -> str:
+        from wideberth.showing.notebook import framed
+
+        return framed(self.html(), self.content["title"])
+
+    def __str__(self) -> str:
+        """Return the verdict."""
+        told = self.content["verdict"]
+        return "\n".join([told["headline"], *(line["text"] for line in told["sentences"])])
+
+    __repr__ = __str__
+
+
+def check_path(
+    path: str | Path, *, force: bool = False, sources: Sequence[str | Path] = ()
+) -> None:
+    """Raise now the `OutputError` that saving a report would raise later, after the work.
+
+    >>> check_path("report.pdf")
+    Traceback (most recent call last):
+    wideberth.errors.OutputError: report.pdf: a report is written as .html or .json
+      try: report.html
+    """
+    path = Path(path)
+    if path.suffix.lower() not in _SUFFIXES:
+        raise OutputError(
+            f"{path}: a report is written as .html or .json", hint=path.stem + ".html"
+        )
+    tables.check_target(path, force=force, sources=sources)
+
+
+def compose(
+    *,
+    audit: Mapping[str, Any],
+    before: Mapping[str, Any] | None = None,
+    check: Mapping[str, Any] | None = None,
+    advice: Sequence[Mapping[str, Any]] = (),
+    group_sizes: Mapping[str, Any] | None = None,
+    utility: Mapping[str, Any] | None = None,
+    queries: Mapping[str, Any] | None = None,
+    probe: Mapping[str, Any] | None = None,
+    manifest: Mapping[str, Any] | None = None,
+    transform: Mapping[str, Any] | None = None,
+    name: str | None = None,
+    title: str | None = None,
+    created: str | None = None,
+    notes: Sequence[str] = (),
+) -> Report:
+    """Compose a report from what was found out, each part as the dict its object gives.
+
+    Parameters
+    ----------
+    audit : mapping
+        Of the release.
+    before : mapping, optional
+        The audit of the original.
+    check : mapping, optional
+        The check of the policy's principles on the release; the audit's own by default.
+    advice : sequence of mapping
+        A trade-off for each sensitive number: `Advice.to_dict(epsilon=…, m=…)`.
+    group_sizes : mapping, optional
+        Smallest, median, mean and largest group, and a "histogram" of "from", "to", "groups" and
+        "rows"; what `utility` says by default.
+    utility, queries, probe : mapping, optional
+        What the release is still good for.
+    manifest : mapping, optional
+        How it was made.
+    transform : mapping, optional
+        What the policy asks of the algorithm; the manifest's by default.
+    name, title, created : str, optional
+        Of the published table, of the report, and when: now by default.
+    notes : sequence of str
+        What else its readers must know.
+    """
+    made = dict(manifest or {})
+    judged = list((check or audit).get("principles") or [])
+    after = discreet(audit)
+    name = name or (made.get("output") or {}).get("name")
+    findings = sorted(
+        audit.get("findings") or (), key=lambda found: SEVERITIES.index(found["severity"])
+    )
+    sizes = group_sizes or _measured_sizes(utility)
+    keeps = audit.get("satisfied")
+    content: Dict = {
+        "title": title or (f"Privacy report: {name}" if name else "Privacy report"),
+        "created": created or now(),
+        "versions": made.get("versions") or versions(),
+        "release": {
+            "name": name,
+            "rows": audit["rows"],
+            "groups": audit["groups"],
+            "original_rows": audit.get("original_rows"),
+            "suppressed": _suppressed(audit, made),
+            "algorithm": (made.get("transform") or transform or {}).get("algorithm"),
+        },
+        "policy": {
+            "roles": _full(audit["roles"]),
+            "guessed": bool(audit.get("guessed")),
+            "reasons": dict(audit.get("reasons") or {}),
+            "satisfied": keeps,
+            "principles": [_without(principle, "worst") for principle in judged],
+            "transform": dict(transform or made.get("transform") or {}) or None,
+        },
+        "risk": {"before": None if before is None else discreet(before), "after": after},
+        "tradeoff": [_tradeoff(curve) for curve in advice],
+        "group_sizes": None if sizes is None else _sizes(sizes),
+        "worst_groups": [
+            {
+                "principle": principle["name"],
+                "on": principle.get("on"),
+                "parameters": dict(principle.get("parameters") or {}),
+                "groups": [dict(group) for group in principle["worst"][:WORST]],
+            }
+            for principle in judged
+            if principle.get("worst")
+        ],
+        "utility": None if utility is None else dict(utility),
+        "queries": None if queries is None else dict(queries),
+        "probe": None if probe is None else dict(probe),
+        "findings": [_finding(found) for found in findings],
+        "promise": made.get("promise", PROMISE) if keeps else NO_PROMISE,
+        "not_promised": list(made.get("not_promised") or NOT_PROMISED),
+        "notes": [*(audit.get("notes") or ()), *made.get("warnings", ()), *notes],
+        "manifest": made or None,
+    }
+    content["verdict"] = verdict(content)
+    return Report(_plain({key: content[key] for key in ("title", "created", "verdict", *content)}))
+
+
+def discreet(audit: Mapping[str, Any]) -> Dict:
+    """Return an audit without what points at people: few people learnt about, and worst groups."""
+    told = _without(audit, "findings", "notes", "reasons")
+    told["principles"] = [_without(p, "worst") for p in audit.get("principles") or ()]
+    told["attributes"] = [
+        {
+            **{key: attribute.get(key) for key in _ATTRIBUTE},
+            **{who: _hidden(attribute.get(who)) for who in ("known", "covering")},
+        }
+        for attribute in audit.get("attributes") or ()
+    ]
+    return told
+
+
+def _hidden(part: Any, key: str = "") -> Any:
+    """Write one or two people as "fewer than 3", wherever they are counted."""
+    if isinstance(part, Mapping):
+        each = key in ("above", "people")  # people by something
+        made = {k: _hidden(v, "people" if each else k) for k, v in part.items()}
+        if "above" in part:
+            made["people"] = part["people"]  # all that there are
+        if made.get("people") == FEW and "groups" in made:
+            made["groups"] = FEW  # a single group may be a single person
+        if made.get("people") == FEW and made.get("text"):
+            made["text"] = _not_pointing(made["text"])
+        return made
+    if isinstance(part, list | tuple):
+        if key == "claims":  # how near a value is known, never what it is
+            part = [{k: claim[k] for k in _CLAIM if k in claim} for claim in part]
+        return [_hidden(each, key) for each in part]
+    return FEW if key in _PEOPLE and part in (1, 2) else part
+
+
+def _finding(found: Mapping[str, Any]) -> Dict:
+    """Return a finding that counts no one or two people."""
+    texts = {key: _not_pointing(found[key]) for key in ("title", "meaning", "advice")}
+    return {**found, **texts, "figures": _hidden(found.get("figures") or {})}
+
+
+def _not_pointing(text: str) -> str:
+    """Write "1 person" and "2 people" as "fewer than 3 people".
+
+    >>> _not_pointing("the salary of 1 person, and of 32 people, is known")
+    'the salary of fewer than 3 people, and of 32 people, is known'
+    """
+    return _ONE_OR_TWO.sub(f"{FEW} people", text)
+
+
+def _plain(part: Any) -> Any:
+    """Return what JSON can hold. It knows no infinity: what has no bound is null."""
+    if isinstance(part, Mapping):
+        return {str(key): _plain(value) for key, value in part.items()}
+    if isinstance(part, list | tuple):
+        return [_plain(each) for each in part]
+    if isinstance(part, float):
+        return part if isfinite(part) else None
+    return part if isinstance(part, int | str | None) else str(part)
+
+
+def _suppressed(audit: Mapping[str, Any], manifest: Mapping[str, Any]) -> int | None:
+    told = audit.get("suppressed")
+    return (manifest.get("suppressed") or {}).get("rows") if told is None else told
+
+
+def _full(roles: Mapping[str, Any]) -> Dict:
+    return {role: columns for role, columns in roles.items() if columns}
+
+
+def _without(part: Mapping[str, Any], *keys: str) -> Dict:
+    return {key: value for key, value in part.items() if key not in keys}
+
+
+def _tradeoff(advice: Mapping[str, Any]) -> Dict:
+    """Keep of an advice what is shown: at most `POINTS` of its curve, its ends always."""
+    curve = list(advice["curve"] or ())
+    if len(curve) > POINTS:
+        last = len(curve) - 1
+        curve = [curve[round(at * last / (POINTS - 1))] for at in range(POINTS)]
+    return {
+        "on": advice.get("on") or advice.get("sensitive"),
+        "epsilon": advice.get("epsilon"),
+        "m": advice.get("m"),
+        "relative": bool(advice.get("relative")),
+        "max_m": advice.get("max_m"),
+        "max_epsilon_exclusive": advice.get("max_epsilon_exclusive"),
+        "reached": advice.get("reached"),
+        "curve": [list(point) for point in curve],
+    }
+
+
+def _measured_sizes(utility: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    """Return the sizes of groups as the metric of that name tells them."""
+    told = (utility or {}).get("group_sizes")
+    if told is None or "bins" not in told:
+        return told
+    return {**_without(told, "bins"), "histogram": told["bins"]}
+
+
+def _sizes(sizes: Mapping[str, Any]) -> Dict:
+    """Keep at most `BARS` bars, the last of all larger groups; they end where groups do."""
+    bars = [dict(bar) for bar in sizes.get("histogram") or ()]
+    if len(bars) > BARS:
+        rest = bars[BARS - 1 :]
+        joined = {key: sum(bar[key] for bar in rest) for key in ("groups", "rows")}
+        bars = [*bars[: BARS - 1], {"from": rest[0]["from"], "to": rest[-1]["to"], **joined}]
+    if bars and sizes.get("smallest") is not None:
+        bars[0]["from"] = max(bars[0]["from"], sizes["smallest"])
+    if bars and sizes.get("largest") is not None:
+        bars[-1]["to"] = min(bars[-1]["to"], sizes["largest"])
+    return {**sizes, "histogram": bars}

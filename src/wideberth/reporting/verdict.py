@@ -1,0 +1,213 @@
+"""The verdict: is the policy met, what is risked before and after, what it costs, what is left.
+
+It stands at the top of a report, in words. It says no more than was found: no policy, no praise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from wideberth.showing.tabling import chief
+from wideberth.showing.wording import (
+    FEW,
+    at_most,
+    count,
+    counted,
+    listed,
+    percent,
+    sentence,
+    written,
+)
+
+Dict = dict[str, Any]
+
+#: What is not promised, whatever the verdict, in one sentence.
+_LIMITS = (
+    "Safety from those who know how the groups were chosen, who know more than the principles "
+    "allow for, who combine several releases, or who ask only whether somebody is in the table."
+)
+
+
+def verdict(content: Dict) -> Dict:
+    """Return the verdict on a report's content: level, headline and sentences."""
+    lines = [
+        ("The policy", _policy(content["policy"])),
+        ("Who is who", _identity(content["risk"])),
+        *(
+            (attribute["on"], _attribute(attribute, _same(content["risk"]["before"], attribute)))
+            for attribute in content["risk"]["after"]["attributes"]
+        ),
+        ("The price", _price(content)),
+        ("Findings", _findings(content["findings"])),
+        ("Not promised", _LIMITS),
+    ]
+    level, headline = _judged(content)
+    return {
+        "level": level,
+        "headline": headline,
+        "sentences": [{"about": about, "text": text} for about, text in lines if text],
+    }
+
+
+def _judged(content: Dict) -> tuple[str, str]:
+    """Return level and headline. Good is what keeps a policy, with nothing grave against it."""
+    grave = _of(content["findings"], "high")
+    doubts = _of(content["findings"], "medium")
+    against = counted(grave or doubts, "grave finding" if grave else "finding")
+    there = f"there {'is' if grave == 1 else 'are'} {against}"
+    met = content["policy"]["satisfied"]
+    if met is None:
+        if grave:
+            return "bad", f"No policy was given to judge by, and {there}"
+        return "caution", "No policy was given: the risk is described, not judged"
+    if not met:
+        failed = [p for p in content["policy"]["principles"] if not p["satisfied"]]
+        of = len(content["policy"]["principles"])
+        return "bad", f"The policy is not met: {len(failed)} of {counted(of, 'principle')} failed"
+    if grave:
+        return "bad", f"The policy is met, yet {there}: do not publish it so"
+    if doubts:
+        return "caution", f"The policy is met, with {against} to look at"
+    if any(found["name"] == "mixture" for found in content["findings"]):
+        return "caution", "The policy is met by each group, but groups that overlap tell more"
+    if content["policy"]["guessed"]:
+        return "caution", "The policy is met, if the roles of the columns are guessed right"
+    return "good", "The policy is met, and the audit found nothing grave"
+
+
+def _of(findings: Iterable[Dict], severity: str) -> int:
+    return sum(found["severity"] == severity for found in findings)
+
+
+def _same(audit: Dict | None, attribute: Dict) -> Dict | None:
+    """Return what an audit of the original says of the same attribute."""
+    for other in (audit or {}).get("attributes", ()):
+        if other["on"] == attribute["on"]:
+            return dict(other)
+    return None
+
+
+def _policy(policy: Dict) -> str:
+    if not policy["principles"]:
+        return "None was given, so there is no bound that the table could keep or break."
+    kept = [_named(p) for p in policy["principles"] if p["satisfied"]]
+    failed = [p for p in policy["principles"] if not p["satisfied"]]
+    said = [f"Every group keeps {listed(kept)}"] if kept else []
+    for principle in failed:
+        groups, rows = principle["violating_groups"], principle["violating_rows"]
+        where = f"{counted(groups, 'group')} with {counted(rows, 'row')}"
+        said.append(f"Violated: {_named(principle)}, in {where}")
+    return " ".join(sentence(part) for part in said)
+
+
+def _named(principle: Dict) -> str:
+    where = f" on {principle['on']}" if principle.get("on") else ""
+    return written(principle["name"], principle["parameters"]) + where
+
+
+def _identity(risk: Dict) -> str:
+    now, then = risk["after"]["identity"], (risk["before"] or {}).get("identity")
+    said = [] if then is None else [f"Before: {_alone(then)}"]
+    smallest = now["smallest"]
+    if smallest > 1:
+        told = f"nobody can be told from fewer than {counted(smallest - 1, 'other')}"
+        told += "" if said else " by the quasi-identifiers"
+    else:
+        told = _alone(now)
+    said.append(f"After: {told}" if said else told)
+    return " ".join(sentence(part) for part in said)
+
+
+def _alone(identity: Dict) -> str:
+    uniques, people = identity["uniques"], identity["prosecutor"]["people"]
+    if uniques == 0:
+        return "nobody is alone with their quasi-identifiers"
+    who = "1 person" if uniques == 1 else f"{count(uniques)} people"
+    verb = "is" if uniques == 1 else "are"
+    return f"{who} ({percent(uniques / people)}) {verb} alone with their quasi-identifiers"
+
+
+def _attribute(attribute: Dict, before: Dict | None) -> str:
+    """Say how well a value can be guessed by who knows the group, and by who must find it."""
+    how, risk = chief(attribute["known"])
+    said = []
+    then = chief(before["known"]) if before else None
+    if then and then[0] == how:
+        said.append(f"Before: {_guessed(then[1], how)}")
+    said.append(f"After: {_guessed(risk, how)}" if said else _guessed(risk, how))
+    fullest = (attribute["known"].get("nearness") or {}).get("fullest")
+    if fullest is not None and fullest > risk["worst"] + 1e-9:
+        said.append(f"An interval of that reach, where it is best, holds up to {at_most(fullest)}")
+    mixed = chief(attribute["covering"]) if attribute.get("covering") else None
+    if mixed and mixed[0] == how:
+        worst = mixed[1]["worst"]
+        more = "more" if worst > risk["worst"] + 1e-9 else "no more"
+        seen = attribute.get("victims") or {"exact": True}
+        sample = "" if seen["exact"] else f", of {count(seen['looked_at'])} people looked at"
+        said.append(
+            f"Who knows the quasi-identifiers but not the group learns {more}:"
+            f" the chance is up to {at_most(worst)}{sample}"
+        )
+    return " ".join(sentence(part) for part in said)
+
+
+def _guessed(risk: Dict, how: str) -> str:
+    """Say for how many a value is certain, or likelier than not, or what the worst chance is."""
+    for least, sure in (
+        ("1", "with certainty"),
+        ("0.5", f"with a chance of {percent(0.5)} or more"),
+    ):
+        people = risk["above"].get(least, 0)
+        if people:
+            share = "" if people == FEW else f" ({percent(people / risk['people'])})"
+            return (
+                f"the value of {counted(people, 'person', 'people')}{share} is guessed {how} {sure}"
+            )
+    return f"nobody's value is guessed {how} with a chance above {at_most(risk['worst'])}"
+
+
+def _price(content: Dict) -> str:
+    parts = []
+    loss = overall_loss(content)
+    if loss is not None:
+        parts.append(f"{percent(loss)} of the quasi-identifiers' detail is lost (NCP)")
+    left = content["release"]["suppressed"]
+    if left is not None:
+        parts.append(
+            f"{counted(left, 'row is', 'rows are')} left out" if left else "no row is left out"
+        )
+    queries = content["queries"]
+    if queries and queries.get("median") is not None:
+        parts.append(f"half of {count(queries['queries'])} count queries are off by no more than "
+                     f"{percent(queries['median'])}")  # fmt: skip
+    return sentence(listed(parts)) if parts else ""
+
+
+def overall_loss(content: Dict) -> float | None:
+    """Return the loss (NCP) as a share, from the measured utility or else the manifest."""
+    for measured in (content["utility"] or {}).get("figures", ()):
+        if measured["name"] == "ncp" and measured.get("value") is not None:
+            return float(measured["value"])
+    told = ((content["manifest"] or {}).get("loss") or {}).get("ncp_percent")
+    return None if told is None else told / 100
+
+
+def losses(content: Dict) -> dict[str, float]:
+    """Return the loss (NCP) of each quasi-identifier, as measured or else from the manifest."""
+    for measured in (content["utility"] or {}).get("figures", ()):
+        if measured["name"] == "ncp" and measured.get("by_attribute"):
+            return dict(measured["by_attribute"])
+    told = ((content["manifest"] or {}).get("loss") or {}).get("ncp_percent_by_attribute") or {}
+    return {name: percent / 100 for name, percent in told.items()}
+
+
+def _findings(findings: list[Dict]) -> str:
+    if not findings:
+        return (
+            "The audit looked for what a release gives away besides its groups and found nothing."
+        )
+    gravest = findings[0]
+    more = len(findings) - 1
+    rest = f" There {'is' if more == 1 else 'are'} {counted(more, 'further one')}." if more else ""
+    return sentence(f"the gravest ({gravest['severity']}): {gravest['title']}") + rest

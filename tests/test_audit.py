@@ -1,0 +1,336 @@
+"""wb.audit: the figures against brute force, the words, and what is refused."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import wideberth as wb
+from wideberth import datasets
+from wideberth.errors import ParameterError, PolicyError, TableError
+
+#: Two groups with the same published quasi-identifiers (THEORY, "group known, group unknown").
+OVERLAPPING = pl.DataFrame({"age": ["20..29"] * 4, "pay": [40, 60, 50, 80], "group": [1, 1, 2, 2]})
+
+
+def names(audit: wb.Audit) -> list[str]:
+    return [finding.name for finding in audit.findings]
+
+
+def test_several_groups_together_can_tell_more_than_each():
+    audit = wb.audit(
+        OVERLAPPING,
+        quasi="age",
+        sensitive="pay",
+        group="group",
+        principles="epsilon-m:epsilon=15,m=2",
+    )
+    assert audit.satisfied
+    attribute = audit.attributes[0]
+    assert attribute.known.nearness.risk.worst == 1 / 2
+    assert attribute.covering.nearness.risk.worst == 3 / 4  # 40, 50, 60 around 50
+    assert audit.identity.prosecutor.worst == 1 / 2
+    assert audit.identity.covering.worst == 1 / 4
+    assert "mixture" in names(audit)
+
+
+people = st.lists(
+    st.tuples(st.integers(20, 40), st.sampled_from("fmx"), st.integers(0, 60)),
+    min_size=12,
+    max_size=60,
+)
+
+
+def table_of(rows) -> pl.DataFrame:
+    return pl.DataFrame(rows, schema=["age", "sex", "pay"], orient="row")
+
+
+def covers(label: str, value: object) -> bool:
+    """Read a published label as a person would."""
+    if ".." in label:
+        low, high = map(int, label.split(".."))
+        return low <= int(value) <= high
+    if label.startswith("{"):
+        return str(value) in label[1:-1].split("|")
+    return label == str(value)
+
+
+def faced_by(person, release: pl.DataFrame) -> list[int]:
+    """Return the values in all groups that cover somebody."""
+    return [
+        row["pay"]
+        for row in release.iter_rows(named=True)
+        if covers(row["age"], person[0]) and covers(row["sex"], person[1])
+    ]
+
+
+@given(people, st.integers(0, 12), st.integers(2, 4))
+@settings(max_examples=25, deadline=None)
+def test_what_covers_a_victim_is_as_counted_one_by_one(rows, epsilon, m):
+    table = table_of(rows)
+    principles = [f"epsilon-m:epsilon={epsilon},m={m}"]
+    try:
+        made = wb.anonymize(
+            table, quasi=["age", "sex"], sensitive="pay", principles=principles, seed=1
+        )
+    except wb.InfeasibleError:
+        return
+    audit = wb.audit(made, original=table, swaps=False)
+    release = made.table.cast({"age": pl.String, "sex": pl.String})
+    near, alike, found = [], [], []
+    for person in rows:
+        values = faced_by(person, release)
+        assert person[2] in values
+        near.append(Fraction(sum(abs(v - person[2]) <= epsilon for v in values), len(values)))
+        alike.append(Fraction(values.count(person[2]), len(values)))
+        found.append(Fraction(1, len(values)))
+    covering = audit.attributes[0].covering
+    for risk, shares in (
+        (covering.nearness.risk, near),
+        (covering.guess, alike),
+        (audit.identity.covering, found),
+    ):
+        assert risk.people == len(rows)
+        assert risk.worst == pytest.approx(float(max(shares)))
+        assert risk.mean == pytest.approx(float(sum(shares) / len(shares)))
+        assert risk.above[0.5] == sum(share >= Fraction(1, 2) for share in shares)
+    # THEORY: in any mixture of groups the bound is 2/m.
+    assert max(near) <= Fraction(2, m)
+    groups = release.group_by("group").agg("pay")["pay"].to_list()
+    known = [
+        Fraction(sum(abs(v - w) <= epsilon for w in values), len(values))
+        for values in groups
+        for v in values
+    ]
+    assert audit.attributes[0].known.nearness.risk.worst == pytest.approx(float(max(known)))
+    assert audit.attributes[0].known.nearness.risk.mean == pytest.approx(
+        float(sum(known) / len(known))
+    )
+
+
+@given(people, st.integers(1, 8), st.integers(2, 3))
+@settings(max_examples=15, deadline=None)
+def test_under_stab_any_mixture_keeps_the_bound(rows, delta, l):  # noqa: E741
+    table = table_of(rows)
+    try:
+        made = wb.anonymize(
+            table,
+            quasi=["age", "sex"],
+            sensitive="pay",
+            principles=f"delta-l:delta={delta},l={l}",
+            seed=1,
+        )
+    except wb.InfeasibleError:
+        return
+    audit = wb.audit(made, original=table, swaps=False)
+    assert audit.attributes[0].covering.nearness.risk.worst <= 1 / l + 1e-12
+
+
+def test_without_the_original_boxes_within_boxes_cover():
+    table = pl.DataFrame(
+        {"age": ["20..29", "20..29", "22..24", "22..24", "40"], "pay": [1, 2, 3, 4, 5]}
+    )
+    audit = wb.audit(table, quasi="age", sensitive="pay", epsilon=0)
+    # Whoever is in 22..24 is in 20..29 too; not the other way round.
+    assert audit.identity.covering.mean == pytest.approx((2 / 2 + 2 / 4 + 1) / 5)
+    assert audit.identity.prosecutor.mean == pytest.approx((1 + 1 + 1) / 5)
+    assert audit.identity.uniques == 1
+
+
+def test_a_release_tells_what_it_is():
+    people = datasets.sal(400)
+    made = wb.anonymize(
+        people,
+        quasi=["age", "birthplace", "occupation"],
+        sensitive="income",
+        principles=["k-anonymity:k=4", "epsilon-m:epsilon=1000,m=3"],
+    )
+    audit = wb.audit(made)
+    assert audit
+    assert audit.satisfied
+    assert not audit.guessed
+    assert audit.rows == 400
+    assert audit.identity.smallest >= 4
+    assert audit.attributes[0].known.nearness.risk.worst <= 1 / 3
+    assert audit.to_dict()["roles"]["group"] == "group"
+    assert {finding.severity for finding in audit.findings} <= {"low", "info"}
+
+
+def test_hierarchies_of_a_release_are_known_to_it():
+    people = datasets.sal(500)
+    made = wb.anonymize(
+        people,
+        quasi=["age", "birthplace", "occupation"],
+        sensitive="income",
+        principles="k-anonymity:k=5",
+        algorithm="lattice",
+        hierarchies={
+            "age": {"interval": [10, 40]},
+            "birthplace": {"interval": [100, 1000]},
+            "occupation": {"interval": [200, 1000]},
+        },
+        suppression_limit=0.2,
+    )
+    audit = wb.audit(made, original=people, swaps=False)
+    assert not [note for note in audit.notes if "could not be read" in note]
+    assert audit.suppressed == 500 - audit.rows
+
+
+def test_roles_are_guessed_and_that_is_said():
+    audit = wb.audit(pl.DataFrame({"age": ["2*"] * 3, "disease": ["flu", "flu", "ulcer"]}))
+    assert audit.guessed
+    assert set(audit.reasons) == {"age", "disease"}
+    assert audit.roles["quasi"] == ["age"]
+    assert audit.roles["sensitive"] == ["disease"]
+    assert any("guessed" in note for note in audit.notes)
+
+
+def test_a_group_column_that_the_policy_does_not_name():
+    policy = wb.Policy(
+        roles={"quasi": ["age"], "sensitive": ["pay"]},
+        principles=[wb.EpsilonMAnonymity(epsilon=15, m=2)],
+    )
+    audit = wb.audit(OVERLAPPING, policy=policy)
+    assert audit.groups == 2
+    assert audit.satisfied
+
+
+def test_a_row_may_stand_for_several_people():
+    table = pl.DataFrame({"age": ["2*", "2*"], "disease": ["flu", "ulcer"], "count": [3, 1]})
+    for asked in ({"count": "count"}, {}):  # named, or guessed
+        audit = wb.audit(table, quasi="age", sensitive="disease", **asked)
+        assert audit.rows == 4
+        assert audit.attributes[0].known.guess.worst == 3 / 4
+
+
+def test_anatomy(tmp_path):
+    people = datasets.patients(300)
+    quasi = [c for c in people.columns if c != "diagnosis"]
+    made = wb.anonymize(
+        people,
+        quasi=quasi,
+        sensitive="diagnosis",
+        principles="distinct-l:l=3",
+        algorithm="anatomy",
+    )
+    made.save(tmp_path / "out")
+    for audit in (wb.audit(made), wb.audit(tmp_path / "out", quasi=quasi, sensitive="diagnosis")):
+        assert audit.attributes[0].covering is None
+        assert audit.attributes[0].known.background.least >= 2
+        assert audit.safe  # exact quasi-identifiers are what anatomy publishes
+    guessed = wb.audit(tmp_path / "out")
+    assert guessed.roles["sensitive"] == ["diagnosis"]
+
+
+def test_journalist():
+    release = pl.DataFrame({"age": ["20..29"] * 2 + ["30..39"], "pay": [1, 2, 3]})
+    population = pl.DataFrame({"age": [20, 21, 22, 23, 35]})
+    risk = wb.audit(release, quasi="age", sensitive="pay", population=population).identity
+    assert risk.journalist.worst == 1  # alone in the population, too
+    assert risk.journalist.mean == pytest.approx((1 / 4 + 1 / 4 + 1) / 3)
+
+
+def test_priors_of_everybody_change_what_was_believed_before():
+    table = pl.DataFrame({"age": ["2*"] * 4, "disease": ["flu", "flu", "flu", "hiv"]})
+    audit = wb.audit(table, quasi="age", sensitive="disease", priors={"flu": 0.99, "hiv": 0.01})
+    change = audit.to_dict()["attributes"][0]["known"]["change"]
+    assert change["prior"] == "given"
+    assert change["largest_ratio"] == pytest.approx(0.25 / 0.01)
+
+
+def test_priors_of_some_people():
+    table = pl.DataFrame(
+        {
+            "zip": ["130**"] * 4 + ["148**"] * 2,
+            "disease": ["heart", "heart", "viral", "viral", "viral", "heart"],
+        }
+    )
+    believed = pl.DataFrame(
+        {"zip": ["13068"] * 2, "disease": ["heart", "viral"], "probability": [0.001, 0.999]}
+    )
+    audit = wb.audit(table, quasi="zip", sensitive="disease", priors=believed)
+    [one] = audit.attributes[0].believed
+    assert one.groups == 1
+    # Theorem 3.1, with the table's own 3/6 for everybody.
+    assert one.worst == pytest.approx(2 * 0.999 / (2 * 0.999 + 2 * 0.001))
+    assert "positive-disclosure" in names(audit)
+
+
+def test_other_releases():
+    people = pl.DataFrame({"age": [21, 22, 31, 32], "ill": ["a", "b", "c", "d"]})
+    one = pl.DataFrame({"age": ["20..29"] * 2 + ["30..39"] * 2, "ill": ["a", "b", "c", "d"]})
+    two = pl.DataFrame({"age": ["21", "22..31", "22..31", "32"], "ill": ["a", "b", "c", "d"]})
+    audit = wb.audit(one, original=people, quasi="age", sensitive="ill", others=[two])
+    assert "several-releases" in names(audit)
+    assert "several-releases" not in names(wb.audit(one, quasi="age", sensitive="ill"))
+
+
+def test_suppression_and_perturbation():
+    people = datasets.sal(300)
+    quasi = ["age", "birthplace", "occupation"]
+    audit = wb.audit(people.head(290), original=people, quasi=quasi, sensitive="income")
+    assert audit.suppressed == 10
+    changed = people.with_columns(income=pl.when(pl.col("age") > 60).then(1).otherwise("income"))
+    audit = wb.audit(changed, original=people, quasi=quasi, sensitive="income")
+    assert any("not as in the original" in note for note in audit.notes)
+
+
+def test_nothing_is_quoted():
+    secret = ["krankheit-a", "krankheit-b"]
+    table = pl.DataFrame({"age": ["2*"] * 2, "name": ["x@y.org", "z@y.org"], "disease": secret})
+    told = str(wb.audit(table, quasi="age", sensitive="disease").to_dict())
+    assert not any(value in told for value in (*secret, "x@y.org"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        (
+            {"original": pl.DataFrame({"age": [21], "pay": [40]})},
+            TableError,
+            "4 rows, the original only 1",
+        ),
+        (
+            {"original": pl.DataFrame({"age": [21] * 5})},
+            TableError,
+            "the original has no column 'pay'",
+        ),
+        (
+            {"original": pl.DataFrame({"pay": [40] * 5})},
+            TableError,
+            "the original has no column 'age'",
+        ),
+        (
+            {"original": pl.DataFrame({"age": [21] * 5, "pay": [1] * 5})},
+            TableError,
+            "most values of 'pay'",
+        ),
+        (
+            {"original": pl.DataFrame({"age": [51] * 5, "pay": [40, 60, 50, 80, 1]})},
+            TableError,
+            "original",
+        ),
+        ({"quasi": "agee"}, TableError, "no column 'agee'"),
+        ({"epsilon": "near"}, ParameterError, "epsilon"),
+        ({"priors": pl.DataFrame({"x": [1]})}, TableError, "priors need"),
+        (
+            {"population": pl.DataFrame({"x": [1]})},
+            TableError,
+            "the population has no column 'age'",
+        ),
+        (
+            {"policy": wb.Policy(roles={"quasi": ["age"], "sensitive": ["income"]})},
+            PolicyError,
+            "income",
+        ),
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_bad_input(arguments, error, message):
+    usual = {} if "policy" in arguments else {"quasi": "age", "sensitive": "pay"}
+    with pytest.raises(error, match=message):
+        wb.audit(OVERLAPPING, **{**usual, "group": "group", **arguments})
