@@ -114,7 +114,7 @@ def test_relative_and_dated_reaches_have_their_units() -> None:
     told["attributes"][0]["known"]["nearness"].update(epsilon=0.1, relative=True)
     assert "guessed to within 10 % with" in spoken(report(audit=told))
     told["attributes"][0]["known"]["nearness"].update(epsilon=30, relative=False, unit="days")
-    assert "known to within 30 days with" in spoken(report(audit=told))
+    assert "guessed to within 30 days with" in spoken(report(audit=told))
 
 
 def test_what_counts_is_to_be_near_where_near_means_something() -> None:
@@ -125,7 +125,7 @@ def test_what_counts_is_to_be_near_where_near_means_something() -> None:
     known.update(dissimilarity=None)
     known["kinds"] = {"levels": [], "similarity": samples.risk(0.6, 0.2, 20_000, 5), "e": 1}
     made = report(audit=told)
-    assert "known but for similar values (e = 1) with a chance of 50 % or more" in spoken(made)
+    assert "guessed but for similar values (e = 1) with a chance of 50 % or more" in spoken(made)
     assert made.html()
 
 

@@ -20,6 +20,7 @@ from wideberth.auditing.judging import (
     judge_mixture,
     judge_policy,
     many,
+    people,
 )
 from wideberth.auditing.sensing import Sensed, epsilon_of, sense
 from wideberth.auditing.taking import Taken, take
@@ -297,8 +298,8 @@ def audited(
     anatomised = given.counted is not None
     checked = None
     if given.principles:
-        people = population if given.population is None else given.population
-        checked = judged(replace(given, population=people, reference=original), worst=worst)
+        everybody = population if given.population is None else given.population
+        checked = judged(replace(given, population=everybody, reference=original), worst=worst)
         checked = _with_labels(checked, given)
     published = Published.read(
         frame,
@@ -310,9 +311,10 @@ def audited(
     cover = None if anatomised else published.covering(everyone=everyone)
     # Rows that say the same in other words are a group, too.
     groups = subject.partition if given.group is not None else published.boxes
+    matching, doubts = (None, []) if population is None else _matching(given, groups, population)
     identity = Identity.of(
         published.sizes if anatomised else groups.sizes().sizes,
-        population=None if population is None else _matching(given, groups, population),
+        population=matching,
         covering=None if cover is None else _among(published, cover),
     )
     sensed = sense(given, original)
@@ -321,7 +323,17 @@ def audited(
         *([] if checked is None else judge_policy(checked)),
         *judge_identity(identity, exact=anatomised),
     ]
-    notes = [*taken.notes, *_unread(published), *(note for one in sensed for note in one.notes)]
+    if identity.lacking:
+        doubts.append(
+            f"the population lacks people of the table: groups of {people(identity.lacking)} match "
+            "fewer of it than they have rows"
+        )
+    notes = [
+        *taken.notes,
+        *_unread(published),
+        *doubts,
+        *(note for one in sensed for note in one.notes),
+    ]
     believed = Priors.read(priors, sensed, given.attributes)
     for one in sensed:
         asked = _settings(one, epsilon, near, believed)
@@ -451,16 +463,16 @@ def _among(published: Published, cover: Covering) -> Risk:
     return among(rows[cover.situation[covered]], people[covered])
 
 
-def _matching(given: Examined, groups: Partition, population: object) -> Ints:
-    """Count the people of a population who match each group."""
-    people, _ = tables.adopt(table_of(population, given.options))
+def _matching(given: Examined, groups: Partition, population: object) -> tuple[Ints, list[str]]:
+    """Count the people of a population who match each group, and say what is in doubt."""
+    everybody, _ = tables.adopt(table_of(population, given.options))
     for column in given.attributes:
-        require_column(people, column, "the population")
+        require_column(everybody, column, "the population")
     with told_of("the population"):
         boxes = Published.read(
             given.frame,
             given.attributes,
-            original=people,
+            original=everybody,
             hierarchies=given.hierarchies,
             types=given.types,
         )
@@ -470,7 +482,11 @@ def _matching(given: Examined, groups: Partition, population: object) -> Ints:
     )
     many = np.repeat(in_situation, np.diff(cover.start))
     of_box = np.bincount(cover.boxes, many, boxes.boxes.count).astype(np.int64)
-    return of_box[boxes.boxes.labels[groups.first_rows()]]
+    unread = [axis.name for axis in boxes.axes if not axis.read]
+    doubts = [
+        f"'{name}' of the population is of another kind: it rules nobody out" for name in unread
+    ]
+    return of_box[boxes.boxes.labels[groups.first_rows()]], doubts
 
 
 def _unread(published: Published) -> list[str]:

@@ -12,7 +12,7 @@ import polars as pl
 
 from wideberth.encode import Codes, Column, Domain
 from wideberth.errors import ParameterError, TableError
-from wideberth.exact import Ints
+from wideberth.exact import Ints, fraction
 from wideberth.examining import Examined
 from wideberth.principles import (
     DeltaLDiversity,
@@ -206,10 +206,13 @@ def epsilon_of(sensed: Sensed, given: str | float | None) -> tuple[Any, bool, st
     """
     if given is not None:
         try:
-            asked = EpsilonMAnonymity(epsilon=given, m=1)
-        except ParameterError as error:
-            raise ParameterError("epsilon: " + error.what, hint="1000, or 10%") from None
-        return asked.epsilon, asked.relative, "given"
+            share = isinstance(given, str) and given.strip().endswith("%")
+            asked = EpsilonMAnonymity(epsilon=given if share else float(fraction(given)), m=1)
+        except (ParameterError, ValueError, OverflowError):
+            raise ParameterError(
+                "epsilon must be a number from 0, or a share from 0 % to 100 %", hint="1000, or 10%"
+            ) from None
+        return fraction(given) if not share else asked.epsilon, asked.relative, "given"
     if (guard := sensed.first(EpsilonMAnonymity)) is not None:
         if guard.epsilon is not None:
             return guard.epsilon, guard.relative, "policy"

@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from wideberth.advice import advise
+from wideberth.anatomy import MANIFEST, NAMES, published
 from wideberth.auditing import Audit
 from wideberth.auditing.inquiry import audited
 from wideberth.auditing.taking import Taken, take
@@ -157,16 +158,22 @@ def _manifest(taken: Taken, source: str | Path | None) -> tuple[dict[str, Any] |
     """Return what a release says of itself: in memory, or in the file beside it."""
     if taken.manifest is not None:
         return dict(taken.manifest), []
-    if source is None or Path(source).is_dir():
+    if source is None:
         return None, []
-    beside = manifest_path(source)
+    folder = published(source)
+    beside = manifest_path(source) if folder is None else Path(source) / MANIFEST
     try:
         told = json.loads(beside.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None, []
     except (OSError, ValueError):
         return None, [f"{beside.name} could not be read as a manifest"]
-    if (told.get("output") or {}).get("sha256") != sha256(source):
+    if folder is None:
+        same = (told.get("output") or {}).get("sha256") == sha256(source)
+    else:
+        outputs = [(told.get("output") or {}).get(part) or {} for part in NAMES]
+        same = [output.get("sha256") for output in outputs] == [sha256(file) for file in folder]
+    if not same:
         return None, [f"{beside.name} is of another file than {Path(source).name}: not shown"]
     return told, []
 
@@ -176,16 +183,16 @@ def _queries(taken: Taken) -> dict[str, Any] | None:
     given, original = taken.examined, taken.original
     if original is None or not given.sensitive:
         return None
-    published: dict[str, Any] = {"release": given.frame}
+    tables: dict[str, Any] = {"release": given.frame}
     if given.counted is not None:
         exact = given.frame.drop(given.sensitive)
-        published = {"quasi_table": exact, "sensitive_table": given.counted, "group": given.group}
+        tables = {"quasi_table": exact, "sensitive_table": given.counted, "group": given.group}
     try:
         error = query_error(
             original,
             given.attributes,
             given.sensitive[0],
-            **published,
+            **tables,
             hierarchies=given.hierarchies,
             types=given.types,
             dimensions=min(_DIMENSIONS, len(given.attributes) + 1),
