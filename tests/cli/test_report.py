@@ -333,7 +333,6 @@ def test_an_interruption_leaves_nothing(report, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("wideberth.measuring.measured", interrupted)
     monkeypatch.setattr("wideberth.reporting.making.measured", interrupted)
     before = here()
     outcome = report(*BOTH, "-o", "report.html")

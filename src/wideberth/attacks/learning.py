@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
@@ -20,6 +21,9 @@ from wideberth.distances import Metric
 from wideberth.encode import Domain
 from wideberth.exact import Floats, fraction
 from wideberth.groups import Groups
+
+#: How many entries of histograms are looked at in one go, and in how many threads.
+_BLOCK, _THREADS = 1 << 17, 2
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -199,7 +203,12 @@ def learn(
     """
     attacks = Attacks(domain, settings or Settings())
     parts = [faced] if isinstance(faced, Faced) else faced
-    found = [attacks.on(block) for part in parts for block in part.blocks()]
+    blocks = (block for part in parts for block in part.blocks(_BLOCK))
+    if attacks.farness is not None:  # its memory is bounded: one at a time
+        found = list(map(attacks.on, blocks))
+    else:  # most of the work lets other threads work meanwhile
+        with ThreadPoolExecutor(_THREADS) as pool:
+            found = list(pool.map(attacks.on, blocks))
     return Measures.merged(found or [attacks.on(_nobody(domain))])
 
 

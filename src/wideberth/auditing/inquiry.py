@@ -3,176 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from wideberth import tables
-from wideberth.attacks import Faced, Identity, Measures, Risk, Settings, among, learn
-from wideberth.auditing.believing import Believed, Priors
+from wideberth.attacks import Faced, Identity, Settings, learn
+from wideberth.auditing.believing import Priors
+from wideberth.auditing.facing import faced, found_among, matching
 from wideberth.auditing.judging import (
     judge_attribute,
     judge_beliefs,
     judge_identity,
     judge_mixture,
     judge_policy,
-    many,
     people,
 )
+from wideberth.auditing.outcome import Attribute, Audit
 from wideberth.auditing.sensing import Sensed, epsilon_of, sense
 from wideberth.auditing.taking import Taken, take
 from wideberth.auditing.tracing import trace, trace_others, trace_swaps
 from wideberth.checking import judged
 from wideberth.errors import TableError
-from wideberth.exact import Ints
 from wideberth.examining import Examined
-from wideberth.findings import Finding, by_severity
+from wideberth.findings import by_severity
 from wideberth.groups import Partition
 from wideberth.memory import bounded
 from wideberth.policy import Policy
 from wideberth.principles import Dissimilarity, LEDiversity, Principle
 from wideberth.published import Covering, Published
 from wideberth.results import CheckResult, GroupReport
-from wideberth.subject import require_column, told_of
-from wideberth.twofold import table_of
 
-
-@dataclass(frozen=True, kw_only=True)
-class Attribute:
-    """What is learnt of one sensitive attribute.
-
-    Parameters
-    ----------
-    on : str
-        The attribute; ``disease.*`` for all columns of one value.
-    values : int
-        How many different values it has.
-    known : Measures
-        What an adversary learns who knows the victim's group.
-    covering : Measures, optional
-        What one learns who knows the victim's quasi-identifiers only, and so faces all groups that
-        cover them. None if that is not known, as of anatomised tables.
-    victims : mapping, optional
-        For how many people the latter was computed, of how many, and whether for all.
-    believed : sequence of Believed
-        What is believed of people about whom `priors` say something.
-    """
-
-    on: str
-    values: int
-    known: Measures
-    covering: Measures | None = None
-    victims: Mapping[str, Any] | None = None
-    believed: Sequence[Believed] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values, for JSON."""
-        return {
-            "on": self.on,
-            "values": self.values,
-            "known": self.known.to_dict(),
-            "covering": None if self.covering is None else self.covering.to_dict(),
-            "victims": None if self.victims is None else dict(self.victims),
-            "believed": [one.to_dict() for one in self.believed],
-        }
-
-
-@dataclass(frozen=True, kw_only=True, repr=False)
-class Audit:
-    """What an audit found. True in a condition if nothing grave was.
-
-    Parameters
-    ----------
-    rows, groups, boxes : int
-        Rows and groups of the table, and how many combinations of quasi-identifiers it publishes.
-    original_rows, suppressed : int, optional
-        How many rows the original has, and how many of them are not in the table.
-    roles : mapping
-        The columns by role.
-    reasons : mapping
-        Why columns have their roles, where these were guessed.
-    checked : CheckResult, optional
-        Whether the principles hold.
-    identity : Identity
-        Who can be told from the others.
-    attributes : list of Attribute
-        What is learnt of each sensitive attribute.
-    findings : list of Finding
-        What it all means, the gravest first.
-    notes : list of str
-        What the reader must know about the audit.
-    """
-
-    rows: int
-    groups: int
-    boxes: int
-    original_rows: int | None
-    suppressed: int | None
-    roles: Mapping[str, Sequence[str]]
-    group: str | None
-    reasons: Mapping[str, str]
-    checked: CheckResult | None
-    identity: Identity
-    attributes: list[Attribute]
-    findings: list[Finding]
-    notes: list[str]
-
-    @property
-    def guessed(self) -> bool:
-        """Whether roles were guessed."""
-        return bool(self.reasons)
-
-    @property
-    def satisfied(self) -> bool | None:
-        """Whether the principles hold; None if there are none."""
-        return None if self.checked is None else self.checked.satisfied
-
-    @property
-    def safe(self) -> bool:
-        """Whether no finding is of high severity: a principle violated is one."""
-        return all(finding.severity != "high" for finding in self.findings)
-
-    def __bool__(self) -> bool:
-        """Return whether no finding is of high severity."""
-        return self.safe
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values, for JSON."""
-        checked = {} if self.checked is None else self.checked.to_dict()
-        return {
-            "rows": self.rows,
-            "groups": self.groups,
-            "boxes": self.boxes,
-            "original_rows": self.original_rows,
-            "suppressed": self.suppressed,
-            "roles": {**{r: list(c) for r, c in self.roles.items()}, "group": self.group},
-            "guessed": self.guessed,
-            "reasons": dict(self.reasons),
-            "safe": self.safe,
-            "satisfied": self.satisfied,
-            "principles": checked.get("principles", []),
-            "identity": self.identity.to_dict(),
-            "attributes": [attribute.to_dict() for attribute in self.attributes],
-            "findings": [finding.to_dict() for finding in self.findings],
-            "notes": self.notes,
-        }
-
-    def _repr_html_(self) -> str:
-        """Show it in a notebook."""
-        from wideberth.showing import notebook
-
-        return notebook.audit(self.to_dict())
-
-    def __str__(self) -> str:
-        """Return the findings, a line each."""
-        lines = [f"{many(self.rows, 'row')} in {many(self.groups, 'group')}"]
-        lines += [str(finding) for finding in self.findings] or ["nothing found"]
-        return "\n".join(lines + [f"note: {note}" for note in self.notes])
-
-    __repr__ = __str__
+#: How many pairs of a victim and a box that covers it are looked at, unless all of them are. A
+#: victim without an original is a box, and stands for the people in it: fewer will do.
+_FEW_PAIRS, _MANY_PAIRS = 500_000, 2_000_000
 
 
 def audit(
@@ -289,33 +157,40 @@ def audited(
     Instead of `epsilon`, `near` may say how near is near, and whether that is a share.
     """
     given, original = taken.examined, taken.original
-    frame, subject = given.frame, given.subject
+    frame = given.frame
     if original is not None and frame.height > original.height:
         raise TableError(
             f"the release has {frame.height:,} rows, the original only {original.height:,}",
             hint="name the table that the release was made from",
         )
     anatomised = given.counted is not None
-    checked = None
-    if given.principles:
-        everybody = population if given.population is None else given.population
-        checked = judged(replace(given, population=everybody, reference=original), worst=worst)
-        checked = _with_labels(checked, given)
-    published = Published.read(
-        frame,
-        given.attributes,
-        original=original,
-        hierarchies=given.hierarchies,
-        types=given.types,
-    )
-    cover = None if anatomised else published.covering(everyone=everyone)
+    everybody = population if given.population is None else given.population
+    given = replace(given, population=everybody, reference=original)
+    subject = given.subject
+    most = _FEW_PAIRS if original is None else _MANY_PAIRS
+    cover = None
+    with ThreadPoolExecutor(1) as pool:  # much of the work lets other threads work meanwhile
+        checking = pool.submit(copy_context().run, _checked, given, worst)
+        published = Published.read(
+            frame,
+            given.attributes,
+            original=original,
+            hierarchies=given.hierarchies,
+            types=given.types,
+        )
+        checked = checking.result()
+        # Only with an original do traces depend on who is covered by which boxes.
+        tracing = None if original is not None else pool.submit(trace, taken, published, None)
+        if not anatomised:
+            cover = published.covering(most=most, everyone=everyone)
+        traces = tracing.result() if tracing is not None else trace(taken, published, cover)
     # Rows that say the same in other words are a group, too.
     groups = subject.partition if given.group is not None else published.boxes
-    matching, doubts = (None, []) if population is None else _matching(given, groups, population)
+    counts, doubts = (None, []) if population is None else matching(given, groups, population)
     identity = Identity.of(
         published.sizes if anatomised else groups.sizes().sizes,
-        population=matching,
-        covering=None if cover is None else _among(published, cover),
+        population=counts,
+        covering=None if cover is None else found_among(published, cover),
     )
     sensed = sense(given, original)
     attributes = []
@@ -346,7 +221,7 @@ def audited(
         attributes.append(attribute)
         findings += judge_attribute(attribute.on, attribute.known, attribute.covering, one.guards)
         findings += judge_mixture(attribute.on, attribute.known, attribute.covering, one.guards)
-    findings += trace(taken, published, cover)
+    findings += traces
     findings += trace_others(taken, others)
     findings += trace_swaps(taken, asked=swaps)
     return Audit(
@@ -364,6 +239,11 @@ def audited(
         findings=by_severity(findings),
         notes=notes,
     )
+
+
+def _checked(given: Examined, worst: int) -> CheckResult | None:
+    """Check the principles, if there are any."""
+    return _with_labels(judged(given, worst=worst), given) if given.principles else None
 
 
 def _with_labels(checked: CheckResult, given: Examined) -> CheckResult:
@@ -418,7 +298,7 @@ def _learn(
     known = learn(Faced.known(groups.histograms(sensed.column)), domain, settings)
     covering, victims = None, None
     if cover is not None:
-        covering = learn(_faced(sensed, published, cover), domain, settings)
+        covering = learn(faced(sensed, published, cover), domain, settings)
         looked_at = len(cover.victims)
         victims = {"looked_at": looked_at, "of": cover.of, "exact": cover.exact}
     return Attribute(
@@ -428,65 +308,6 @@ def _learn(
         covering=covering,
         victims=victims,
     )
-
-
-def _faced(sensed: Sensed, published: Published, cover: Covering) -> Faced:
-    """Let each victim face all groups that cover it, together."""
-    by_box = published.boxes.histograms(sensed.column)
-    pooled = cover.pooled(by_box)
-    if sensed.own is not None:
-        owner, codes = cover.situation, sensed.own[cover.victims].astype(np.int64)
-        people = np.ones(len(owner), dtype=np.int64)
-    else:  # each victim is a box, and stands for the people in it
-        length = by_box.distinct[cover.victims]
-        first = np.repeat(by_box.start[cover.victims], length)
-        within = np.arange(int(length.sum())) - np.repeat(np.cumsum(length) - length, length)
-        codes, people = by_box.codes[first + within], by_box.counts[first + within]
-        owner = np.repeat(cover.situation, length)
-    covered = owner >= 0
-    # People in the same situation with the same value are one class.
-    key, at = np.unique(owner[covered] * pooled.width + codes[covered], return_inverse=True)
-    return Faced(
-        groups=pooled,
-        owner=key // pooled.width,
-        codes=key % pooled.width,
-        people=np.bincount(at, people[covered], len(key)).astype(np.int64),
-    )
-
-
-def _among(published: Published, cover: Covering) -> Risk:
-    """Return the risk of being found among the rows of all groups that cover a victim."""
-    rows = np.add.reduceat(published.sizes[cover.boxes], cover.start[:-1])
-    covered = cover.situation >= 0
-    ones = np.ones(len(cover.victims), dtype=np.int64)
-    people = ones if published.original_rows is not None else published.sizes[cover.victims]
-    return among(rows[cover.situation[covered]], people[covered])
-
-
-def _matching(given: Examined, groups: Partition, population: object) -> tuple[Ints, list[str]]:
-    """Count the people of a population who match each group, and say what is in doubt."""
-    everybody, _ = tables.adopt(table_of(population, given.options))
-    for column in given.attributes:
-        require_column(everybody, column, "the population")
-    with told_of("the population"):
-        boxes = Published.read(
-            given.frame,
-            given.attributes,
-            original=everybody,
-            hierarchies=given.hierarchies,
-            types=given.types,
-        )
-    cover = boxes.covering(everyone=True)
-    in_situation = np.bincount(
-        cover.situation[cover.situation >= 0], minlength=len(cover.start) - 1
-    )
-    many = np.repeat(in_situation, np.diff(cover.start))
-    of_box = np.bincount(cover.boxes, many, boxes.boxes.count).astype(np.int64)
-    unread = [axis.name for axis in boxes.axes if not axis.read]
-    doubts = [
-        f"'{name}' of the population is of another kind: it rules nobody out" for name in unread
-    ]
-    return of_box[boxes.boxes.labels[groups.first_rows()]], doubts
 
 
 def _unread(published: Published) -> list[str]:

@@ -26,11 +26,12 @@ from math import gcd, lcm
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from wideberth.exact import Bools, Floats, Ints, fraction
 from wideberth.findings import Finding
 from wideberth.published import Axis, Published
-from wideberth.published.labels import OR_MISSING, interval, unpacked
+from wideberth.published.labels import OR_MISSING, TO, interval, unpacked
 from wideberth.published.points import calendar, number
 
 _FEW = 3  # intervals, below which nothing can be told from where they end
@@ -201,8 +202,11 @@ def _suspicious(axis: Axis) -> _Ends | None:
 def _ends(axis: Axis) -> _Ends:
     """Read the ends of all intervals."""
     read = cache(calendar if axis.atoms.dtype.is_temporal() else number)  # many share their ends
-    label, lows, highs = [], [], []
+    label, lows, highs = _whole_ends(axis)
+    seen = set(label)
     for at, text in enumerate(axis.texts):
+        if at in seen:
+            continue
         ends = interval(unpacked(text.removesuffix(OR_MISSING))) if text else None
         if ends is None or axis.start[at] == axis.start[at + 1]:
             continue
@@ -220,6 +224,14 @@ def _ends(axis: Axis) -> _Ends:
         lows=[None if low is None else int(low * per) for low in lows],
         highs=[None if high is None else int(high * per) for high in highs],
     )
+
+
+def _whole_ends(axis: Axis) -> tuple[list[int], list[Any], list[Any]]:
+    """Read intervals of whole numbers as we write them: nearly all labels, so all at once."""
+    parts = pl.Series(axis.texts, dtype=pl.String).str.split_exact(TO, 1).struct.unnest()
+    low, high = (parts[name].cast(pl.Int64, strict=False) for name in parts.columns)
+    some = low.is_not_null() & high.is_not_null() & pl.Series(np.diff(axis.start) > 0)
+    return some.arg_true().to_list(), low.filter(some).to_list(), high.filter(some).to_list()
 
 
 def _unit(axis: Axis) -> Fraction:
