@@ -86,7 +86,7 @@ def by_anatomy(
         gone = {*request.roles["identifier"], value}
         kept = [name for name in request.columns if name not in gone]
         quasi = publish(request, shown, [*kept, group], {group: ids})
-        lines = counted(ids, frame[value].gather(shown))
+        lines = counted(ids, frame[value][shown])
         sensitive = publish(
             request,
             shown[lines["row"].to_numpy()],
@@ -104,7 +104,7 @@ def by_anatomy(
     lost = rows - len(dealt.rows)
     if lost and any(compares(p) for p in request.principles):
         # What t-closeness compares with, in an order that tells nothing.
-        shuffled = frame[value].gather(rng.permutation(rows))
+        shuffled = frame[value][rng.permutation(rows)]
         question["reference"] = pl.DataFrame([forgetful_series(shuffled)])
     with clock("verifying", rows):
         require_anatomy(published, counts, frame, shown, untouched=kept, group=group, value=value)

@@ -44,7 +44,7 @@ def forgetful_series(series: pl.Series) -> pl.Series:
     if dtype in (pl.String, pl.Binary):
         return _texts(series)
     # To take all rows, one by one, leaves behind what lies under missing ones.
-    return series.gather(np.arange(len(series))) if series.has_nulls() else series
+    return series[np.arange(len(series))] if series.has_nulls() else series
 
 
 def _ordered(categories: list[str], rows: int) -> list[str]:

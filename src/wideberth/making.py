@@ -102,14 +102,14 @@ def by_levels(
     rest = replace(
         task,
         rows=task.rows[rows],
-        frame=pl.DataFrame([series.gather(rows) for series in task.frame]),
+        frame=pl.DataFrame([series[rows] for series in task.frame]),
         quasis=[replace(quasi, codes=quasi.codes[rows]) for quasi in task.quasis],
     )
     question = {}
     if len(rows) < len(task.rows) and any(compares(p) for p in request.principles):
         # What t-closeness compares with, in an order that tells nothing.
         order = rng.permutation(len(task.rows))
-        columns = [task.frame[name].gather(order) for name in request.roles["sensitive"]]
+        columns = [task.frame[name][order] for name in request.roles["sensitive"]]
         question = {"reference": pl.DataFrame([forgetful_series(series) for series in columns])}
     return Made(
         task=rest,

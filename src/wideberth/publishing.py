@@ -45,9 +45,9 @@ def publish(
     parts = [nw.from_native(fresh, eager_only=True)]
     if kept := [name for name in names if name not in new]:
         native = nw.from_native(request.native, eager_only=True)
-        taken = nw.maybe_reset_index(native.select(kept)[rows])
+        taken = nw.maybe_reset_index(native[kept][rows])
         parts.append(nw.from_native(forgetful(taken.to_native()), eager_only=True))
-    return nw.concat(parts, how="horizontal").select(list(names)).to_native()
+    return nw.concat(parts, how="horizontal")[list(names)].to_native()
 
 
 def _assembled(
@@ -55,7 +55,7 @@ def _assembled(
 ) -> pl.DataFrame:
     """Put a polars table together."""
     return pl.DataFrame(
-        [new[n] if n in new else forgetful_series(request.frame[n].gather(rows)) for n in names]
+        [new[n] if n in new else forgetful_series(request.frame[n][rows]) for n in names]
     )
 
 

@@ -102,7 +102,7 @@ class TwoTables:
         """
         order = np.argsort(self.owner, kind="stable")
         rows = self.quasi[np.argsort(self.member, kind="stable")]
-        values = self.sensitive[self.value].gather(np.repeat(order, self.counts[order]))
+        values = self.sensitive[self.value][np.repeat(order, self.counts[order])]
         return rows.with_columns(values)
 
     def joined(self) -> pl.DataFrame:
@@ -122,7 +122,7 @@ class TwoTables:
         sizes = np.bincount(self.member)
         likely = (self.counts / sizes[self.owner])[line]
         return self.quasi[np.repeat(np.arange(self.quasi.height), length)].with_columns(
-            self.sensitive[self.value].gather(line), pl.Series(PROBABILITY, likely)
+            self.sensitive[self.value][line], pl.Series(PROBABILITY, likely)
         )
 
 

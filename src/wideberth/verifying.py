@@ -81,7 +81,7 @@ def require_truth(
     if consistent:
         _require_consistent(table, quasis, order)
     for name in untouched:
-        _require_same(table[name], original[name].gather(order))
+        _require_same(table[name], original[name][order])
 
 
 def require_anatomy(
@@ -115,8 +115,8 @@ def require_anatomy(
         raise _defect("its columns are not those to be published")
     _require_no_more([*quasi, *sensitive])
     for name in untouched:
-        _require_same(quasi[name], original[name].gather(rows))
-    truth = pl.DataFrame([quasi[group], _as_text(original[value].gather(rows))])
+        _require_same(quasi[name], original[name][rows])
+    truth = pl.DataFrame([quasi[group], _as_text(original[value][rows])])
     told = pl.DataFrame([sensitive[group], _as_text(sensitive[value]), sensitive[COUNT]])
     if not _tally(truth, pl.len()).equals(_tally(told, pl.nth(2))):
         raise _defect(f"values of '{value}' are not counted as they are")

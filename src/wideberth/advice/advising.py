@@ -127,7 +127,7 @@ def advise(
             raise ParameterError(f"there is no type '{kind}'", hint=f"one of {', '.join(TYPES)}")
     # A column is its own group id: nothing here looks at groups.
     subject = Subject(
-        frame.select(names),
+        frame[names],
         quasi=[],
         sensitive=names,
         group=names[0],

@@ -74,7 +74,7 @@ class Believed:
 
 @dataclass(frozen=True, eq=False)
 class Priors:
-    """Beliefs about one sensitive attribute: a table of values, probabilities, and of whom."""
+    """Beliefs about one sensitive attribute: of whom, values, probabilities last."""
 
     frame: pl.DataFrame
     on: str
@@ -117,7 +117,11 @@ class Priors:
                 "probability",
                 hint="a number from 0 to 1",
             )
-        texts = [as_string(frame[name]).cast(pl.String) for name in (*whom, on[0])]
+        # By numbers: polars may take a name such as ^a.*$ for a pattern.
+        texts = [
+            as_string(frame[name]).cast(pl.String).alias(str(at))
+            for at, name in enumerate((*whom, on[0]))
+        ]
         return cls(pl.DataFrame([*texts, likely.alias(PROBABILITY)]), on[0], whom)
 
     def about_everybody(self, sensed: Sensed) -> Floats | None:
@@ -142,7 +146,8 @@ class Priors:
             return
         axes = {axis.name: at for at, axis in enumerate(published.axes)}
         rest = sensed.domain.histogram / max(int(sensed.domain.histogram.sum()), 1)
-        for whom, some in self.frame.group_by(self.whom, maintain_order=True):
+        numbers = [str(at) for at in range(len(self.whom))]
+        for whom, some in self.frame.group_by(numbers, maintain_order=True):
             possible = np.ones(published.boxes.count, dtype=bool)
             for name, value in zip(self.whom, whom, strict=True):
                 at = axes[name]
@@ -171,7 +176,8 @@ def _probabilities(
 ) -> Floats:
     """Return a probability for each code; of values that are not named, in proportion to others."""
     found = np.full(domain.size, np.nan)
-    for row, (value, likely) in enumerate(frame.select(on, PROBABILITY).iter_rows()):
+    *_, values, chances = frame
+    for row, (value, likely) in enumerate(zip(values, chances, strict=True)):
         code = domain.missing if value is None else domain.code_of(value)
         if code is None:
             raise TableError(

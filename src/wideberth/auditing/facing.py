@@ -7,11 +7,12 @@ import numpy as np
 from wideberth import tables
 from wideberth.attacks import Faced, Risk, among
 from wideberth.auditing.sensing import Sensed
+from wideberth.errors import TableError
 from wideberth.exact import Ints
 from wideberth.examining import Examined
 from wideberth.groups import Partition
 from wideberth.published import Covering, Published
-from wideberth.subject import require_column, told_of
+from wideberth.subject import require_column
 from wideberth.twofold import table_of
 
 
@@ -53,7 +54,7 @@ def matching(given: Examined, groups: Partition, population: object) -> tuple[In
     everybody, _ = tables.adopt(table_of(population, given.options))
     for column in given.attributes:
         require_column(everybody, column, "the population")
-    with told_of("the population"):
+    try:
         boxes = Published.read(
             given.frame,
             given.attributes,
@@ -61,6 +62,12 @@ def matching(given: Examined, groups: Partition, population: object) -> tuple[In
             hierarchies=given.hierarchies,
             types=given.types,
         )
+    except TableError as error:
+        raise TableError(
+            "the population: "
+            + error.what.replace("that the original does not have", "that nobody of it has"),
+            hint="it must hold everybody who might be in the table",
+        ) from None
     cover = boxes.covering(everyone=True)
     in_situation = np.bincount(
         cover.situation[cover.situation >= 0], minlength=len(cover.start) - 1

@@ -54,7 +54,7 @@ def audit(
     count: str | None = None,
     sensitive_table: object = None,
     population: object = None,
-    others: Sequence[object] = (),
+    others: object = (),
     priors: object = None,
     epsilon: str | float | None = None,
     hierarchies: Mapping[str, Any] | None = None,
@@ -83,7 +83,7 @@ def audit(
         The second table of an anatomised release.
     population : dataframe or path, optional
         Everybody who might be in the table, with exact quasi-identifiers.
-    others : sequence of dataframe or path
+    others : dataframe, path or Release, or a list of them
         Other releases of the same table, which an adversary combines with this one.
     priors : mapping, dataframe or path, optional
         What the adversary believes beforehand: the probability of each sensitive value, and of
@@ -144,7 +144,7 @@ def audited(
     taken: Taken,
     *,
     population: object = None,
-    others: Sequence[object] = (),
+    others: object = (),
     priors: object = None,
     epsilon: str | float | None = None,
     near: tuple[Fraction, bool] | None = None,

@@ -12,7 +12,7 @@ import polars as pl
 
 from wideberth import tables
 from wideberth.anatomy import Anatomy, published
-from wideberth.errors import ParameterError
+from wideberth.errors import ParameterError, TableError
 from wideberth.examining import Examined, as_published, attributes, examine, names_of
 from wideberth.policy import GROUP, Policy
 from wideberth.release import Release
@@ -23,6 +23,10 @@ from wideberth.words import as_string
 
 #: What is said of a table whose columns nobody explained.
 _GUESSED = "roles were guessed from names and values: name the columns, or give a policy"
+
+
+#: For how many people the rows of a table may stand.
+_MOST = 100_000_000
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -106,6 +110,11 @@ def take(
     elif policy is None and manifest is None and _counts(frame, quasi, sensitive, known):
         count, reasons[COUNT] = COUNT, "it says for how many people a row stands"
     people = None if count is None else whole_counts(frame[count], "the table")
+    if people is not None and people.astype(float).sum() > _MOST:
+        raise TableError(
+            f"rows stand for more than {_MOST:,} people, by column '{count}'",
+            hint="is it a number of people? If not, rename it",
+        )
     frame = frame if count is None else frame.drop(count)
     if policy is None and not (quasi and sensitive):
         second = known.get("sensitive_table")
@@ -174,7 +183,7 @@ def _counts(
     if COUNT not in frame.columns or taken or frame[COUNT].dtype.is_nested():
         return False
     many = as_string(frame[COUNT]).cast(pl.String).cast(pl.Int64, strict=False)
-    return not many.has_nulls() and bool((many >= 1).all())
+    return not many.has_nulls() and bool(many.is_between(1, _MOST // frame.height).all())
 
 
 def _given(known: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from wideberth import tables
@@ -69,21 +68,22 @@ def trace(taken: Taken, published: Published, cover: Covering | None) -> list[Fi
     return [finding for finding in distinct.values() if finding.name != "unique-rows"]
 
 
-def trace_others(taken: Taken, others: Sequence[object]) -> list[Finding]:
+def trace_others(taken: Taken, others: object) -> list[Finding]:
     """Combine a release with other releases of the same table.
 
     Parameters
     ----------
     taken : Taken
         The release.
-    others : sequence of dataframe, path or Release
+    others : dataframe, path or Release, or a sequence of them
         The others, in which its columns have the same names.
     """
     given, original = taken.examined, taken.original
-    if not others or given.counted is not None:  # an anatomy's quasi-identifiers are exact
+    several = others if isinstance(others, list | tuple) else [others]
+    if not several or given.counted is not None:  # an anatomy's quasi-identifiers are exact
         return []
     with told_of("another release"):
-        rest = [_other(taken, other) for other in others]
+        rest = [_other(taken, other) for other in several]
     frames = [given.frame, *(one.examined.frame for one in rest)]
     read = [
         Published.read(

@@ -18,6 +18,9 @@ from wideberth.cli.options import (
 )
 from wideberth.cli.progress import telling
 
+#: The options that name files.
+_READ = ("original", "policy", "sensitive_table", "population", "priors")
+
 if TYPE_CHECKING:
     from wideberth.reporting import Report
 
@@ -69,7 +72,9 @@ def report(
         from wideberth.reporting import report as run
 
         if output is not None:
-            check_path(output, force=force, sources=[release, manifest_path(release)])
+            read = [asked[key] for key in _READ] + [*asked["others"], release]
+            sources = [*filter(None, read), manifest_path(release)]
+            check_path(output, force=force, sources=sources)
         told = run(
             **arguments(release, asked), title=title, probe=probe, source=release, progress=progress
         )

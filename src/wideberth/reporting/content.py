@@ -230,7 +230,7 @@ def _hidden(part: Any, key: str = "") -> Any:
     if isinstance(part, Mapping):
         each = key in ("above", "people")  # people by something
         made = {k: _hidden(v, "people" if each else k) for k, v in part.items()}
-        if "above" in part:
+        if "above" in part and "people" in part:
             made["people"] = part["people"]  # all that there are
         if made.get("people") == FEW and "groups" in made:
             made["groups"] = FEW  # a single group may be a single person

@@ -43,7 +43,7 @@ def report(
     swaps: bool | None = None,
     epsilon: str | float | None = None,
     population: object = None,
-    others: Sequence[object] = (),
+    others: object = (),
     priors: object = None,
     everyone: bool = False,
     progress: Progress | None = None,
@@ -167,12 +167,15 @@ def _manifest(taken: Taken, source: str | Path | None) -> tuple[dict[str, Any] |
     except FileNotFoundError:
         return None, []
     except (OSError, ValueError):
+        told = None
+    output = told.get("output") if isinstance(told, dict) else None
+    if not isinstance(output, dict):
         return None, [f"{beside.name} could not be read as a manifest"]
     if folder is None:
-        same = (told.get("output") or {}).get("sha256") == sha256(source)
+        same = output.get("sha256") == sha256(source)
     else:
-        outputs = [(told.get("output") or {}).get(part) or {} for part in NAMES]
-        same = [output.get("sha256") for output in outputs] == [sha256(file) for file in folder]
+        digests = [{"name": file.name, "sha256": sha256(file)} for file in folder]
+        same = [output.get(part) for part in NAMES] == digests
     if not same:
         return None, [f"{beside.name} is of another file than {Path(source).name}: not shown"]
     return told, []
