@@ -117,13 +117,15 @@ def check(
         raise PolicyError(error.what, hint=error.hint) from None  # the policy's mistake
 
 
-def judged(given: Examined, *, worst: int = 5) -> CheckResult:
+def judged(given: Examined, *, population: object = None, worst: int = 5) -> CheckResult:
     """Check a table whose columns have their roles against the principles that it should satisfy.
 
     Parameters
     ----------
     given : Examined
         The table.
+    population : dataframe, optional
+        For δ-presence, if it is not the one that the table came with.
     worst : int
         How many groups to report in detail for each principle.
     """
@@ -135,7 +137,8 @@ def judged(given: Examined, *, worst: int = 5) -> CheckResult:
     if not given.principles:
         raise ParameterError("there is no principle to check", hint='for example "k-anonymity:k=5"')
     subject = given.subject
-    verdicts = [_judge(subject, principle, given.population) for principle in given.principles]
+    people = given.population if population is None else population
+    verdicts = [_judge(subject, principle, people) for principle in given.principles]
     return CheckResult(
         rows=given.frame.height,
         groups=subject.partition.count,

@@ -95,6 +95,8 @@ def query_error(
     }
     if (said := told_by(release)) is not None:
         quasi, sensitive = quasi or said.quasi, sensitive or said.sensitive[0]
+        hierarchies = {**(said.question.get("hierarchies") or {}), **(hierarchies or {})}
+        types = {**(said.question.get("types") or {}), **(types or {})}
         if said.second is None:
             release = said.table
         else:

@@ -91,6 +91,7 @@ def audit(run, write):
 
 ORIGINAL = ("--original", "people.csv")
 PLAN = ("-p", "policy.toml")
+JSON = ("--format", "json")
 NAMED = ("--qi", "age,zip,sex", "--sensitive", "disease,salary")
 
 
@@ -277,15 +278,44 @@ def test_a_role_called_count_counts_nobody(run, write):
     assert said["attributes"][0]["known"]["certain"]["people"] == 2
 
 
-JSON = ("--format", "json")
-
-
 def test_population(audit):
     """Who is one of ten thousand is found with less chance than who is one of sixty."""
     pl.concat([people()] * 3).write_csv("everyone.csv")
     identity = told(audit(*PLAN, "--population", "everyone.csv", *JSON))["identity"]
     assert identity["journalist"]["worst"] == pytest.approx(identity["prosecutor"]["worst"] / 3)
     assert identity["lacking"] == 0
+
+
+def test_presence_in_a_population(audit):
+    """The population has exact values; whoever a label covers may be one of its people."""
+    pl.concat([people()] * 3).write_csv("everyone.csv")
+    presence = ("--principle", "delta-presence:delta_max=0.9", "--population", "everyone.csv")
+    outcome = audit(*NAMED, *presence, *ORIGINAL, *JSON)
+    assert outcome.code == 0, outcome.err
+    (principle,) = told(outcome)["principles"]
+    assert principle["satisfied"] is True
+    assert principle["achieved"]["delta_max"] <= 1 / 2
+
+
+def test_presence_does_not_stop_the_swap_audit(audit, write, run):
+    people().write_csv("everyone.csv")
+    write("policy.toml", POLICY + '[[principle]]\nname = "delta-presence"\ndelta_max = 1\n')
+    options = (*PLAN, *ORIGINAL, "--population", "everyone.csv", "--swaps")
+    assert run("audit", "release.csv", *options).code in (0, 3)
+
+
+def test_a_population_that_lacks_people(audit):
+    people().head(20).write_csv("everyone.csv")
+    identity = told(audit(*PLAN, "--population", "everyone.csv", *JSON))["identity"]
+    assert 0 < identity["lacking"] <= 60
+
+
+def test_numbers_name_nobody(run, write):
+    """Digits of shares are no identity numbers."""
+    rows = "".join(f"1..9,{(i * 0.6180339887498949) % 1!r}\n" for i in range(2000))
+    write("shares.csv", "age,share\n" + rows)
+    outcome = run("audit", "shares.csv", "--qi", "age", "--sensitive", "share", *JSON)
+    assert not [f for f in told(outcome)["findings"] if "look like" in f["title"]]
 
 
 def test_priors_about_everybody(audit, write):

@@ -155,6 +155,9 @@ class Priors:
             prior = _probabilities(some, self.on, sensed.domain, rest)
             theirs = [groups[box : box + 1] for box in np.flatnonzero(possible).tolist()]
             beliefs = Beliefs(sensed.domain, prior=prior, group_prior=rest)
+            theirs = [
+                group for group in theirs if prior[group.codes].any()
+            ]  # others are not theirs
             after = [beliefs.after(Faced.known(group)) for group in theirs]
             best = [float(belief.max()) for belief in after]
             if not best:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
+import polars as pl
 
 from wideberth import tables
 from wideberth.attacks import Faced, Risk, among
@@ -49,8 +52,33 @@ def found_among(published: Published, cover: Covering) -> Risk:
     return among(rows[cover.situation[covered]], people[covered])
 
 
-def matching(given: Examined, groups: Partition, population: object) -> tuple[Ints, list[str]]:
-    """Count the people of a population who match each group, and say what is in doubt."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Matching:
+    """People of a population, and the groups that could be theirs.
+
+    Parameters
+    ----------
+    counts : array of int
+        How many people match each group.
+    outside : int
+        How many match none.
+    notes : list of str
+        What is in doubt.
+    """
+
+    counts: Ints
+    outside: int
+    notes: list[str]
+
+    def generalised(self, given: Examined, groups: Partition) -> pl.DataFrame:
+        """Return the population as if it were published like the table, for δ-presence."""
+        rows = given.frame[given.subject.keys]
+        inside = rows[np.repeat(groups.first_rows(), self.counts)]
+        return pl.concat([inside, rows.clear(self.outside)])
+
+
+def match(given: Examined, groups: Partition, population: object) -> Matching:
+    """Find the people of a population who match each group."""
     everybody, _ = tables.adopt(table_of(population, given.options))
     for column in given.attributes:
         require_column(everybody, column, "the population")
@@ -78,4 +106,8 @@ def matching(given: Examined, groups: Partition, population: object) -> tuple[In
     doubts = [
         f"'{name}' of the population is of another kind: it rules nobody out" for name in unread
     ]
-    return of_box[boxes.boxes.labels[groups.first_rows()]], doubts
+    return Matching(
+        counts=of_box[boxes.boxes.labels[groups.first_rows()]],
+        outside=int((cover.situation < 0).sum()),
+        notes=doubts,
+    )

@@ -14,7 +14,7 @@ import numpy as np
 
 from wideberth.attacks import Faced, Identity, Settings, learn
 from wideberth.auditing.believing import Priors
-from wideberth.auditing.facing import faced, found_among, matching
+from wideberth.auditing.facing import Matching, faced, found_among, match
 from wideberth.auditing.judging import (
     judge_attribute,
     judge_beliefs,
@@ -164,13 +164,14 @@ def audited(
             hint="name the table that the release was made from",
         )
     anatomised = given.counted is not None
-    everybody = population if given.population is None else given.population
-    given = replace(given, population=everybody, reference=original)
+    everybody = given.population if population is None else population
+    given = replace(given, reference=original)
     subject = given.subject
+    sensed = sense(given, original)  # which says what is wrong with values
     most = _FEW_PAIRS if original is None else _MANY_PAIRS
-    cover = None
+    cover = matched = None
     with ThreadPoolExecutor(1) as pool:  # much of the work lets other threads work meanwhile
-        checking = pool.submit(copy_context().run, _checked, given, worst)
+        grouping = pool.submit(lambda: subject.partition)
         published = Published.read(
             frame,
             given.attributes,
@@ -178,21 +179,24 @@ def audited(
             hierarchies=given.hierarchies,
             types=given.types,
         )
-        checked = checking.result()
+        # Rows that say the same in other words are a group, too.
+        groups = grouping.result() if given.group is not None else published.boxes
+        alike = published.boxes if anatomised else groups
+        if everybody is not None:
+            matched = match(given, alike, everybody)
+        checking = pool.submit(copy_context().run, _checked, given, groups, matched, worst)
         # Only with an original do traces depend on who is covered by which boxes.
         tracing = None if original is not None else pool.submit(trace, taken, published, None)
         if not anatomised:
             cover = published.covering(most=most, everyone=everyone)
+        checked = checking.result()
         traces = tracing.result() if tracing is not None else trace(taken, published, cover)
-    # Rows that say the same in other words are a group, too.
-    groups = subject.partition if given.group is not None else published.boxes
-    counts, doubts = (None, []) if population is None else matching(given, groups, population)
+    doubts = [] if matched is None else list(matched.notes)
     identity = Identity.of(
-        published.sizes if anatomised else groups.sizes().sizes,
-        population=counts,
+        alike.sizes().sizes,
+        population=None if matched is None else matched.counts,
         covering=None if cover is None else found_among(published, cover),
     )
-    sensed = sense(given, original)
     attributes = []
     findings = [
         *([] if checked is None else judge_policy(checked)),
@@ -241,9 +245,15 @@ def audited(
     )
 
 
-def _checked(given: Examined, worst: int) -> CheckResult | None:
+def _checked(
+    given: Examined, groups: Partition, matched: Matching | None, worst: int
+) -> CheckResult | None:
     """Check the principles, if there are any."""
-    return _with_labels(judged(given, worst=worst), given) if given.principles else None
+    if not given.principles:
+        return None
+    asked = any(principle.needs == "population" for principle in given.principles)
+    people = matched.generalised(given, groups) if matched is not None and asked else None
+    return _with_labels(judged(given, population=people, worst=worst), given)
 
 
 def _with_labels(checked: CheckResult, given: Examined) -> CheckResult:

@@ -47,8 +47,20 @@ def judge_identity(identity: Identity, *, exact: bool) -> Iterator[Finding]:
     exact : bool
         Whether quasi-identifiers are published as they are, as anatomy does on purpose.
     """
-    risk = identity.prosecutor
-    if identity.uniques:
+    risk, mixed = identity.prosecutor, identity.covering
+    hidden = mixed is not None and mixed.people == risk.people and not mixed.above[1]
+    if identity.uniques and hidden:
+        yield Finding(
+            name="uniques",
+            severity="medium",
+            title=f"{people(identity.uniques)} of {risk.people:,} "
+            f"{'is' if identity.uniques == 1 else 'are'} alone in their group",
+            meaning="Other groups cover them, too, so their quasi-identifiers alone do not tell "
+            "which row is theirs; whoever knows the group finds it.",
+            advice="Make groups of k rows or more: k-anonymity with k = 5, say.",
+            figures={"people": identity.uniques, "of": risk.people},
+        )
+    elif identity.uniques:
         yield Finding(
             name="uniques",
             severity="info" if exact else "high",

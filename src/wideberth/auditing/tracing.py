@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from wideberth import tables
@@ -138,12 +139,16 @@ def trace_swaps(taken: Taken, *, asked: bool | None) -> list[Finding]:
         return []  # somebody else's table, made in a way that we do not know
     if asked is False or (asked is None and original.height > SMALL):
         return []
-    how: dict[str, Any] = {"policy": given.policy}
+    makes = [p for p in given.principles if p.needs != "population"]  # which can only be checked
+    if not makes:
+        return []
+    policy = given.policy
+    how: dict[str, Any] = {"policy": policy and replace(policy, principles=makes)}
     if given.policy is None and taken.manifest is not None:
         roles = dict(taken.manifest["roles"])
         how = {
             **{role: roles[role] for role in roles if roles[role]},
-            "principles": given.principles,
+            "principles": makes,
             "hierarchies": given.hierarchies,
             "types": given.types,
             **{k: v for k, v in taken.manifest["transform"].items() if v is not None},

@@ -36,7 +36,7 @@ _PEOPLE = ("people", "certain", "certain_people", "upward", "downward")
 _ATTRIBUTE = ("on", "values", "victims")
 #: What is kept of a claim about values; its text tells how near, not where.
 _CLAIM = ("people", "confidence", "within", "relative", "text")
-_ONE_OR_TWO = re.compile(r"(?<![\d.,])[12] (?:person|people)\b")
+_ONE_OR_TWO = re.compile(r"(?<![\d.,])(?:all )?[12]((?: of [\d,]+)? )(?:person|people|rows?)\b")
 
 Dict = dict[str, Any]
 
@@ -228,7 +228,7 @@ def discreet(audit: Mapping[str, Any]) -> Dict:
 def _hidden(part: Any, key: str = "") -> Any:
     """Write one or two people as "fewer than 3", wherever they are counted."""
     if isinstance(part, Mapping):
-        each = key in ("above", "people")  # people by something
+        each = key in ("above", "people") or part.keys() == {"before", "after"}  # people by that
         made = {k: _hidden(v, "people" if each else k) for k, v in part.items()}
         if "above" in part and "people" in part:
             made["people"] = part["people"]  # all that there are
@@ -251,12 +251,12 @@ def _finding(found: Mapping[str, Any]) -> Dict:
 
 
 def _not_pointing(text: str) -> str:
-    """Write "1 person" and "2 people" as "fewer than 3 people".
+    """Write "1 person" and "2 of 9 people" as "fewer than 3 people" and "… of 9 people".
 
     >>> _not_pointing("the salary of 1 person, and of 32 people, is known")
     'the salary of fewer than 3 people, and of 32 people, is known'
     """
-    return _ONE_OR_TWO.sub(f"{FEW} people", text)
+    return _ONE_OR_TWO.sub(rf"{FEW}\1people", text)
 
 
 def _plain(part: Any) -> Any:

@@ -88,7 +88,7 @@ def _attribute(attribute: Dict, content: Dict) -> Dict:
             risk,
             then[1] if then and then[0] == how else None,
             name=f"{name}-risk",
-            title=f"People whose {on} is known {how}",
+            title=f"People whose {on} is guessed {how}",
             what=f"About how many people {on} is guessed rightly, with at least so high a chance, "
             "by who knows their group.",
         ),

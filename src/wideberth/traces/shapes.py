@@ -15,6 +15,7 @@ from wideberth.words import is_text
 
 _MANY = 0.01  # share of rows that is no accident
 _DATE = r"\b[0-9]{1,4}[-/.][0-9]{1,2}[-/.][0-9]{1,4}\b"
+_DECIMAL = r"^\s*[+-]?[0-9]*\.[0-9]+([eE][+-]?[0-9]+)?\s*$"  # a number of something else
 #: What a text looks like, by what people call it. A date is no telephone number.
 _SHAPES = {
     "e-mail addresses": r"[\w.+-]+@[\w-]+\.[A-Za-z]{2,}",
@@ -42,6 +43,7 @@ def personal_texts(series: pl.Series) -> list[Finding]:
     counted = series.alias("text").cast(pl.String).drop_nulls().value_counts()
     # Every pattern has an @ or three digits at least; nearly all texts of a table have neither.
     counted = counted.filter(pl.col("text").str.contains(r"@|[0-9].*[0-9].*[0-9]"))
+    counted = counted.filter(~pl.col("text").str.contains(_DECIMAL))
     texts = counted["text"]
     found = []
     for what, pattern in _SHAPES.items():
