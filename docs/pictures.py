@@ -29,15 +29,7 @@ from wideberth.reporting import report
 FIGURES = Path(__file__).parent / "figures"
 WIDTH, HEIGHT = 1180, 1000  # of a window
 LARGEST = 300_000  # bytes of a picture
-ARGUMENTS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
+ARGUMENTS = ["--disable-gpu", "--disable-quic"]  # as in the tests of reports
 
 
 def main() -> None:

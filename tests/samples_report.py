@@ -91,6 +91,7 @@ def audit(rows: int = 20_000, groups: int = 3925) -> Dict:
             "group": "group",
         },
         "guessed": False,
+        "safe": True,
         "satisfied": True,
         "principles": principles(),
         "identity": {

@@ -163,6 +163,13 @@ def test_levels() -> None:
     assert found["ncp"] == pytest.approx(3 / 4 * 1 / 2)
 
 
+def test_a_node_spans_its_leaves_whoever_has_them() -> None:
+    people = pl.DataFrame({"job": ["cook", "clerk"]})  # nobody is a nurse
+    release = pl.DataFrame({"job": ["kitchen", "clerk"]})
+    found = measure(release, original=people, quasi="job", hierarchies={"job": JOBS})
+    assert found["ncp"] == pytest.approx((1 / 2 + 0) / 2)
+
+
 def test_levels_that_differ_have_no_height() -> None:
     release = pl.DataFrame({"job": ["cook", "clerk", "kitchen", "kitchen"]})
     found = measure(release, quasi="job", hierarchies={"job": JOBS})

@@ -80,11 +80,29 @@ def test_several_classes_with_missing_values_and_a_hierarchy() -> None:
         age=pl.when(pl.col("age") % 7 == 0).then(None).otherwise(pl.col("age")),
     )
     release = released(frame, "kind", hierarchies={"job": JOBS})
-    found = probe(release, frame, hierarchies={"job": JOBS})
+    found = probe(release, frame)  # a release knows its hierarchies
     accuracy = by_model(found, "accuracy")
     assert "auc" not in found.scores[0].original
     assert accuracy["tree"][0] > accuracy["baseline"][0] + 0.2
     assert accuracy["tree"][1] > accuracy["baseline"][1] + 0.2
+
+
+def test_a_release_knows_its_hierarchies() -> None:
+    frame = people(60)
+    release = released(frame, "pay", hierarchies={"job": JOBS})
+    with pytest.raises(TableError, match="could not be understood"):
+        probe(release.table, frame, target="pay", features=QUASI)
+    said = probe(release.table, frame, target="pay", features=QUASI, hierarchies={"job": JOBS})
+    assert probe(release, frame).to_dict() == said.to_dict()
+
+
+def test_a_release_knows_its_types() -> None:
+    frame = people().with_columns(pl.col("age").cast(pl.String), rank=pl.col("age") // 10)
+    release = released(frame, "rank", types={"age": "integer", "rank": "float"})
+    found = probe(release, frame)
+    assert found.task == "regression"  # 5 numbers would be classes otherwise
+    assert probe(release, frame, types={"rank": "integer"}).task == "classification"
+    assert by_model(found, "r2")["tree"][1] > 0.9
 
 
 def test_what_says_nothing_teaches_nothing() -> None:

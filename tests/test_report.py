@@ -17,8 +17,9 @@ import samples_report as samples
 from wideberth.errors import OutputError
 from wideberth.reporting import Report, compose
 from wideberth.reporting.content import POINTS, check_path
+from wideberth.reporting.discretion import not_pointing
 from wideberth.reporting.terminal import render
-from wideberth.showing import charts
+from wideberth.showing import adversaries, charts
 from wideberth.showing import notebook as showing
 from wideberth.showing.wording import FEW
 
@@ -94,9 +95,79 @@ def test_overlapping_groups_that_tell_more_are_said() -> None:
 def test_a_sample_is_called_one() -> None:
     told = audit()
     told["attributes"][0]["victims"] = {"looked_at": 1000, "of": 20_000, "exact": False}
+    told["attributes"][0]["covering"]["certain"]["people"] = 7
+    told["identity"].update(uniques=40, smallest=1)
+    told["identity"]["covering"]["above"]["1"] = 9
     made = report(audit=told)
-    assert "up to 33.4 %, of 1,000 people looked at." in spoken(made)
-    assert "the worst of all may be worse" in made.html()
+    said = "(1,000 of 20,000 looked at)"
+    assert f"up to 33.4 % {said}." in spoken(made)
+    assert "After: at least 9 people are alone with their quasi-identifiers and 40" in spoken(made)
+    for text in (made.html(), " ".join(shown(made).split()), showing.audit(told)):
+        assert said in text or "of 20,000 looked at)" in text
+    assert "looked at" not in showing.audit(audit())
+    assert "looked at" not in report().html()
+
+
+def test_who_is_alone_depends_on_what_is_known() -> None:
+    told = audit()
+    told["identity"].update(uniques=12, smallest=1)
+    made = report(audit=told)
+    assert "After: 12 people (0.1 %) are alone in their group." in spoken(made)
+    rows = dict(row[::2] for row in adversaries.identity(made.content["risk"]).rows)
+    assert rows["people alone in their group"] == "12"
+    assert rows["people alone with their quasi-identifiers"] == "0"
+    told["identity"]["covering"] = None  # quasi-identifiers are as they were
+    made = report(audit=told)
+    assert "After: 12 people (0.1 %) are alone with their quasi-identifiers." in spoken(made)
+    assert "by who knows their quasi-identifiers and that" in made.html()
+
+
+def test_figures_at_a_glance_are_the_worse_of_both_adversaries() -> None:
+    def glance(told: Dict) -> list[str]:
+        tiles = re.findall(r"<li><strong>(.*?)</li>", report(audit=told).html())
+        return [re.sub("<.*?>", "", tile).replace("\u00a0", " ") for tile in tiles]
+
+    told = audit()
+    worst = "worst chance to guess income to within 4,500"
+    assert glance(told)[:2] == [
+        "100 % → 20 % worst chance to find a row",
+        f"100 % → 33.4 % {worst} (20 % if the group is known)",
+    ]
+    told["attributes"][0]["covering"]["nearness"]["risk"]["worst"] = 0.1
+    assert glance(told)[1] == f"100 % → 20 % {worst}"
+    told["attributes"][0]["covering"] = None
+    assert glance(told)[1] == f"100 % → 20 % {worst}"
+
+
+def test_disclosures_are_named_with_their_limits() -> None:
+    told = audit()
+    change = told["attributes"][0]["known"]["change"]
+    change["positive"].update(delta=0.05, people=31)
+    change["negative"].update(epsilon=0.02, floor=0.1, people=44)
+    change["breaches"].update(rho1=0.2, rho2=0.6, people=55)
+    rows = [" | ".join(row) for row in adversaries.learnt(told["attributes"][0], None).rows]
+    text = "\n".join(rows).replace("\u00a0", " ")
+    assert (
+        "people whose value is believed with more than 95 % (positive disclosure, δ = 0.05) | 31"
+    ) in text
+    assert (
+        "people of whom a value is all but ruled out: below 2 %, before 10 % or more "
+        "(negative disclosure, ε = 0.02) | 44"
+    ) in text
+    assert (
+        "people of whom a belief goes from 20 % or less to 60 % or more, or from 80 % or more to "
+        "40 % or less ((ρ1,ρ2)-breach) | 55"
+    ) in text
+
+
+def test_rows_of_stars_are_said() -> None:
+    utility = {**samples.utility(), "rows": 19_927}
+    told = report(utility=utility)
+    assert "no row is left out, 73 rows are published as *" in spoken(told)
+    assert told.content["release"]["suppressed"] == told.content["release"]["starred"] == 73
+    told = report(audit=audit(suppressed=5), utility=utility)
+    assert "5 rows are left out, 73 rows are published as *" in spoken(told)
+    assert told.content["release"]["suppressed"] == 78
 
 
 def test_failing_principle_is_named_with_its_groups() -> None:
@@ -196,6 +267,74 @@ def test_findings_do_not_point_either() -> None:
     assert told["figures"]["people"] == FEW
     assert told["figures"]["risk"]["people"] == 2, "all that there are"
     assert told["figures"]["risk"]["above"] == {"0.5": FEW, "0.75": FEW, "0.9": 0, "1": 0}
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("1 person of 200 is alone", "fewer than 3 people of 200 are alone"),
+        ("pay of 1 person is certain", "pay of fewer than 3 people is certain"),
+        ("what kind of ill 1 person has is", "what kind of ill fewer than 3 people have is"),
+        ("leave 1 of 4 people one only", "leave fewer than 3 of 4 people one only"),
+        ("leave at least 1 of 4 people one only", "leave one or more of 4 people one only"),
+        ("likely for 2 more people", "likely for fewer than 3 more people"),
+        ("likely for at least 2 more people", "likely for one or more people"),
+        ("pay of at least 2 people is certain", "pay of one or more people is certain"),
+        ("all 2 rows that were left out have", "all rows (fewer than 3) that were left out have"),
+        (
+            "the only row that was left out has a",
+            "fewer than 3 rows that were left out have a",
+        ),
+        ("out; 2 of whom no label covers", "out; fewer than 3 of whom no label covers"),
+        ("at least 1 of whom no label covers", "one or more of whom no label covers"),
+        ("1 row do not have it", "fewer than 3 rows do not have it"),
+        *((same, same) for same in ("12 people", "of 1,002 people", "0.2 rows", "3 of 4 people")),
+        *((same, same) for same in ("level 2 of its tree", "102 of whom", "12 of 200 rows")),
+    ],
+)
+def test_no_text_points_at_one_or_two(said: str, shown: str) -> None:
+    assert not_pointing(said) == shown
+
+
+def test_figures_of_findings_do_not_point() -> None:
+    found = {**finding("high"), "title": "pay of 2 people is certain: 2 groups with one value"}
+    found["figures"] = {
+        "mean": {"before": 0.5, "after": 1.0},
+        "certain": {"before": 0, "after": 1},
+        "above": {"0.5": {"before": 1, "after": 9}},
+        "by_column": {"pay": 2, "job": 30},
+        **{"people": 2, "groups": 2, "suppressed": 2, "covered_by_no_box": 1, "smallest": 2},
+        **{"values": 1, "level": 2, "of": 2, "lower_bound": True},
+    }
+    told = report(audit=audit(findings=[found])).content["findings"][0]
+    assert told["title"] == f"pay of {FEW} people is certain: {FEW} groups with one value"
+    assert told["figures"] == {
+        "mean": {"before": 0.5, "after": 1.0},
+        "certain": {"before": 0, "after": FEW},
+        "above": {"0.5": {"before": FEW, "after": 9}},
+        "by_column": {"pay": FEW, "job": 30},
+        **dict.fromkeys(["people", "groups", "suppressed", "covered_by_no_box", "smallest"], FEW),
+        **{"values": 1, "level": 2, "of": 2, "lower_bound": True},
+    }
+
+
+def test_groups_of_one_or_two_rows_are_not_described() -> None:
+    told = audit(satisfied=False, principles=samples.principles(satisfied=False))
+    worst = told["principles"][0]["worst"]
+    worst[0].update(rows=1, group={"age": "51"})
+    told["principles"][0].update(violating_groups=1, violating_rows=1)
+    made = report(audit=told)
+    small, other = sorted(made.content["worst_groups"][0]["groups"], key=lambda g: bool(g["group"]))
+    assert small["group"] == small["achieved"] == {}
+    assert small["rows"] == FEW
+    assert other == worst[1]
+    assert "51" not in json.dumps(made.content["worst_groups"])
+    assert "a group of fewer than 3 rows is not described" in made.html()
+    assert f"in {FEW} groups with {FEW} rows." in spoken(made)
+    worst[1].update(rows=2)
+    made = report(audit=told)
+    assert len(made.content["worst_groups"][0]["groups"]) == 1
+    assert "groups of fewer than 3 rows are not described" in made.html()
 
 
 def test_beliefs_about_single_people_are_left_out() -> None:

@@ -221,6 +221,91 @@ def test_one_or_two_people_are_not_pointed_at():
     tells_nothing(report.json())
 
 
+def test_one_person_whom_two_releases_tell():
+    one = pl.DataFrame({"age": ["20..29"] * 2 + ["30..39"] * 2, "ill": ["a", "b", "c", "d"]})
+    two = pl.DataFrame({"age": ["20..34"] * 3 + ["35..39"], "ill": ["a", "c", "x", "d"]})
+    told = plain(wb.report(one, quasi="age", sensitive="ill", others=[two]))
+    found = next(f for f in told["findings"] if f["name"] == "several-releases")
+    assert "leave fewer than 3 of 4 people one" in found["title"]
+    assert found["figures"]["certain"] == {"before": 0, "after": "fewer than 3"}
+    assert found["figures"]["mean"]["before"] == 0.5
+    assert found["title"] in json.dumps(told["verdict"], ensure_ascii=False)
+
+
+@pytest.mark.parametrize("gone", [1, 2])
+def test_one_or_two_people_who_were_left_out(gone):
+    kept = pl.DataFrame({"age": ["20..26"] * 4, "ill": list("abcd")})
+    whole = pl.DataFrame({"age": [20, 22, 24, 26, 28, 30], "ill": list("abcdxx")}).head(4 + gone)
+    told = plain(wb.report(kept, original=whole, quasi="age", sensitive="ill"))
+    found = next(f for f in told["findings"] if f["name"] == "suppression")
+    text = json.dumps(found)
+    assert "fewer than 3" in found["title"]
+    assert "fewer than 3 of whom no published label covers" in found["meaning"]
+    assert "only" not in found["title"]
+    assert not re.search(rf"\b{gone} (rows?|of whom)", text)
+    assert found["figures"]["suppressed"] == "fewer than 3"
+
+
+def test_rows_that_stand_alone_are_not_shown():
+    table = pl.DataFrame({"age": [34] * 3 + [51, 62], "zip": ["13053"] * 3 + ["14850"] * 2})
+    table = table.with_columns(pay=10 * pl.int_range(5))
+    how = {"quasi": ["age", "zip"], "sensitive": "pay", "principles": "k-anonymity:k=4"}
+    report = wb.report(table, **how)
+    worst = plain(report)["worst_groups"][0]["groups"]
+    assert [group["group"] for group in worst] == [{"age": 34, "zip": "13053"}, {}]
+    for text in (report.json(), report.html()):
+        assert "14850" not in text
+
+
+def test_stars_are_suppressed_rows():
+    peers = Path(__file__).parent / "peers"
+    how = {"quasi": ["age", "zip", "sex"], "sensitive": "disease", "swaps": False}
+    told = plain(wb.report(peers / "arx.csv", original=peers / "people.csv", **how))
+    assert told["release"]["suppressed"] == told["utility"]["suppressed"] == 73
+    assert "no row is left out, 73 rows are published as *" in json.dumps(told["verdict"])
+
+
+def test_what_could_not_be_measured_is_said():
+    table = odd()
+    release = table.with_columns(
+        age=pl.when(AT < 12).then(pl.lit("young")).otherwise(pl.lit("old"))
+    )
+    report = wb.report(
+        release,
+        original=table,
+        quasi=["age", "sex"],
+        sensitive="pay",
+        swaps=False,
+    )
+    assert plain(report)["queries"] is None
+    note = "no count queries were asked: the release: the labels of column 'age' could not be"
+    assert note in " ".join(report.to_dict()["notes"])
+    assert "No count queries were asked" in report.html()
+    told = plain(wb.report(release, quasi=["age", "sex"], sensitive="pay", probe=True))
+    assert "no models were tried: the original is not given" in told["notes"]
+
+
+def test_a_tradeoff_that_cannot_be_told(monkeypatch):
+    def refuse(*_: object, **__: object) -> None:
+        raise wb.TableError("column 'pay' has no numbers", hint="look at it")
+
+    monkeypatch.setattr("wideberth.reporting.making.advise", refuse)
+    told = plain(wb.report(odd(), quasi=["age", "sex"], sensitive="pay"))
+    assert told["tradeoff"] == []
+    note = "which ε and m are possible for pay is not told: column 'pay' has no numbers"
+    assert note in told["notes"]
+
+
+def test_limits_are_the_same_before_and_after():
+    limits = {"delta": 0.25, "rho2": 0.75}
+    told = plain(
+        wb.report(odd(), original=odd(), quasi=["age", "sex"], sensitive="pay", limits=limits)
+    )
+    for when in ("before", "after"):
+        change = told["risk"][when]["attributes"][0]["known"]["change"]
+        assert (change["positive"]["delta"], change["breaches"]["rho2"]) == (0.25, 0.75)
+
+
 # Odd tables.
 
 ROWS = 24

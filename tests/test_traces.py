@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections import Counter
 from datetime import date, timedelta
 
 import numpy as np
@@ -329,13 +330,6 @@ class TestIdentifiers:
         texts += ["130**", "1,234,567", "12.5", "2020-01-01 10:00:00", "[20, 34]", "male", "B12"]
         assert not personal_texts(pl.Series("label", texts))
 
-    def test_unique_quasi_identifiers(self, people: pl.DataFrame) -> None:
-        found = identifiers(people, quasi=QUASI, sensitive=["income"])
-        assert ("unique-rows", "high") in [(f.name, f.severity) for f in found]
-        alone = people.select(QUASI).with_columns(group=pl.Series(np.arange(300) % 50))
-        [found] = identifiers(alone, quasi=QUASI, group="group")
-        assert found.severity == "low"
-
     def test_insensitive_columns_extend_quasi_identifiers(self, release: pl.DataFrame) -> None:
         [found] = identifiers(release, quasi=QUASI, sensitive=["income"])
         sizes = release.group_by(*QUASI, "region").len()["len"]
@@ -343,6 +337,16 @@ class TestIdentifiers:
         assert found.figures["by_column"] == {"region": found.figures["rows"]}
         same = release.with_columns(region=pl.lit("north"))
         assert not identifiers(same, quasi=QUASI, sensitive=["income"])
+
+    def test_who_is_alone_anyway_is_not_told_apart_by_more(self, release: pl.DataFrame) -> None:
+        release = as_csv(release)
+        [found] = identifiers(release, quasi=QUASI, sensitive=["income"])
+        alone = release.head(1).with_columns(pl.lit("exact").alias(name) for name in QUASI)
+        [again] = identifiers(pl.concat([release, alone]), quasi=QUASI, sensitive=["income"])
+        assert (again.name, again.severity) == ("insensitive-columns", "low")
+        assert again.figures == {**found.figures, "of": found.figures["of"] + 1}
+        exact = pl.DataFrame({"age": range(30), "region": ["north", "south"] * 15})
+        assert not identifiers(exact, quasi=["age"])
 
     def test_fine_numbers(self, release: pl.DataFrame) -> None:
         fine = pl.Series("weight", np.random.default_rng(0).normal(70, 9, release.height))
@@ -450,24 +454,26 @@ def naive_intersection(
 ) -> tuple[int, float]:
     """Count the people with one value left, and the mean chance of guessing right.
 
-    Labels are ranges of ages.
+    Labels are ranges of ages. Whoever guesses may look at one release only.
     """
     certain, total = 0, 0.0
     for age, truth in original.select("age", on).iter_rows():
         left: dict[object, int] | None = None
+        chance = 0.0
         for release in releases:
             counts: dict[object, int] = {}
             for label, value in release.select("age", on).iter_rows():
                 low, high = map(int, label.split(".."))
                 if low <= age <= high:
                     counts[value] = counts.get(value, 0) + 1
+            chance = max(chance, counts.get(truth, 0) / sum(counts.values()))
             both = (
                 counts if left is None else {v: min(n, counts.get(v, 0)) for v, n in left.items()}
             )
             left = {v: n for v, n in both.items() if n}
         assert left is not None
         certain += list(left) == [truth]
-        total += left.get(truth, 0) / max(sum(left.values()), 1)
+        total += max(chance, left.get(truth, 0) / max(sum(left.values()), 1))
     return certain, total / original.height
 
 
@@ -543,7 +549,62 @@ class TestIntersection:
         [found] = intersect([one, two], read, on="ill")
         # The first two face 1 and 4, of which the first group has 1; the others 3, 4 and 9.
         assert found.figures["certain"] == {"before": 0, "after": 1}
-        assert found.figures["mean"]["after"] == pytest.approx((1 + 0 + 0.5 + 0.5) / 4)
+        # The second is guessed by the first release alone, which does not rule out the truth.
+        assert found.figures["mean"] == {"before": 0.5, "after": (1 + 0.5 + 0.5 + 0.5) / 4}
+
+    @pytest.mark.parametrize("seed", [*range(30), 119, 1069])  # the last two: one gains, one loses
+    def test_who_gains_is_not_set_off_by_who_loses(self, seed: int) -> None:
+        rng = np.random.default_rng(seed)
+        ill = rng.choice(list("abc"), 16, p=[0.7, 0.2, 0.1])
+        people = np.arange(16)
+        original = pl.DataFrame({"age": people, "ill": ill})
+        tables, chances, left = [], np.zeros((2, 16)), {}
+        for release in range(2):
+            cuts = np.sort(rng.choice(np.arange(2, 15), 2, replace=False))
+            member = np.searchsorted(cuts, people, side="right")
+            ages = [people[member == group] for group in range(3)]
+            labels = [f"{ages[group][0]}..{ages[group][-1]}" for group in member]
+            tables.append(pl.DataFrame({"age": labels, "ill": ill}))
+            for i in people:
+                faced = Counter(ill[member == member[i]])
+                chances[release, i] = faced[ill[i]] / faced.total()
+                left[i] = left[i] & faced if i in left else faced
+        together = [left[i][ill[i]] / left[i].total() for i in people]
+        before, after = chances[0], np.maximum(chances.max(axis=0), together)
+        read = [Published.read(table, ["age"], original=original) for table in tables]
+        found = intersect(tables, read, on="ill", original=original)
+        sure, likely = (int(((after >= x) & (before < x)).sum()) for x in (1, 0.75))
+        much = after.mean() >= 1.1 * before.mean()
+        assert severities(found) == (
+            ["high"] if sure else ["medium"] if likely else ["low"] if much else []
+        )
+        for finding in found:
+            for level, counts in finding.figures["above"].items():
+                wanted = [int((chance >= float(level)).sum()) for chance in (before, after)]
+                assert [counts["before"], counts["after"]] == wanted
+            if sure or likely:
+                assert f" {sure or likely} of 16 people" in finding.title
+
+    def test_what_does_not_rise_is_not_said_to(self) -> None:
+        one = pl.DataFrame({"age": ["20..29"] * 2 + ["30..39"] * 2, "ill": ["a", "b", "c", "d"]})
+        read = Published.read(one, ["age"])
+        [found] = intersect([one, one], [read, read], on="ill")
+        assert found.severity == "info"
+        assert "stays at about 50 %" in found.meaning
+        assert "estimates" in found.meaning
+
+    def test_a_sample_is_a_lower_bound(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        rng = np.random.default_rng(4)
+        original = pl.DataFrame({"age": rng.integers(20, 60, 80), "ill": rng.integers(0, 20, 80)})
+        tables = [self.made(4, 0, original), self.made(4, 2, original)]
+        read = [Published.read(table, ["age"], original=original) for table in tables]
+        [every] = intersect(tables, read, on="ill", original=original)
+        monkeypatch.setattr("wideberth.traces.intersection._PEOPLE", 40)
+        [some] = intersect(tables, read, on="ill", original=original)
+        assert "at least" not in every.title
+        assert "leave at least" in some.title
+        assert "of 80 people" in some.title
+        assert "Of 80 people, 40 were looked at" in some.meaning
 
     def test_one_release_is_not_enough(self, people: pl.DataFrame) -> None:
         table = generalised(people)
@@ -575,6 +636,23 @@ class TestSuppression:
         assert found.figures["suppressed"] == 5
         assert found.figures["covered_by_no_box"] == 5
         assert "9" not in found.title + found.meaning
+
+    def test_of_a_sample_as_many_at_least(self) -> None:
+        original = pl.DataFrame({"age": range(2000), "code": [1, 2] * 1000})
+        release = original.head(1500).with_columns(age=pl.lit("0..1499"))
+        release = release.with_columns(age=pl.when(pl.col("code") == 1).then("age"))
+        release = release.with_columns(pl.col("age").fill_null("0..1498"))
+        read = Published.read(release, ["age"], original=original)
+        given = {"sensitive": ["code"], "published": read}
+        [every] = suppressed(release, original, covering=read.covering(), **given)
+        assert "; 500 of whom no published label covers" in every.meaning
+        some = read.covering(most=1000)
+        assert not some.exact
+        [found] = suppressed(release, original, covering=some, **given)
+        outside, looked_at = found.figures["covered_by_no_box"], len(some.victims)
+        assert 0 < outside < 500
+        assert f"; at least {outside} of whom no published label covers" in found.meaning
+        assert f"(of 2,000 people, {looked_at:,} were looked at)" in found.meaning
 
     def test_a_single_row(self) -> None:
         original = pl.DataFrame({"ill": ["flu"] * 5 + ["cold"] * 5})
@@ -720,6 +798,7 @@ def test_no_finding_tells_a_value(people: pl.DataFrame) -> None:
     )
     found = [
         *identifiers(secret, quasi=QUASI, sensitive=["income"]),
+        *identifiers(secret, identifier=["region"]),
         *row_order(secret, secret, quasi=[], sensitive=["income"]),
         *suppressed(secret.head(200), secret, sensitive=["income"]),
     ]

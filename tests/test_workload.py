@@ -604,3 +604,21 @@ def test_what_must_be_said() -> None:
     other = PEOPLE.with_columns(disease=pl.lit("boredom"))
     with pytest.raises(TableError, match="the release: column 'disease', row 1: a value that"):
         query_error(PEOPLE, QUASI, "disease", release=other)
+
+
+def test_a_release_knows_its_hierarchies_and_types() -> None:
+    rng = np.random.default_rng(0)
+    people = pl.DataFrame(
+        {
+            "age": rng.integers(20, 70, 60).astype(str),
+            "job": rng.choice(["clerk", "cook", "nurse"], 60),
+            "pay": rng.integers(0, 9, 60),
+        }
+    )
+    known: dict[str, Any] = {"hierarchies": {"job": JOBS}, "types": {"age": "integer"}}
+    asked: dict[str, Any] = {"quasi": ["age", "job"], "sensitive": "pay"}
+    release = wb.anonymize(people, **asked, **known, principles="k-anonymity:k=5", seed=1)
+    with pytest.raises(TableError, match="'job' could not be understood"):
+        wb.query_error(people, **asked, release=release.table)
+    said = wb.query_error(people, **asked, **known, release=release.table)
+    assert wb.query_error(people, release=release) == said

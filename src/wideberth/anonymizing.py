@@ -213,6 +213,8 @@ def _by_groups(
     # What its labels stand for, for whoever reads them.
     trees = {quasi.name: quasi.tree for quasi in task.quasis if quasi.tree is not None}
     question["hierarchies"] = {**question["hierarchies"], **trees}
+    kinds = {q.name: request.types[q.name] for q in task.quasis if q.name in request.types}
+    question["types"] = {**question["types"], **kinds}
     with clock("verifying", len(task.rows)):
         require_truth(
             frame,

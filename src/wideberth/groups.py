@@ -142,6 +142,19 @@ class Groups:
             population=None if self.population is None else self.population[begin:end],
         )
 
+    def some(self, chosen: Ints) -> Groups:
+        """Return some of the groups, in the order given.
+
+        >>> Groups.of([[0, 2], [1], [1, 1]], width=3).some(np.array([2, 0])).codes.tolist()
+        [1, 0, 2]
+        """
+        length = self.distinct[chosen]
+        start = np.concatenate(([0], np.cumsum(length)))
+        entries = np.arange(start[-1]) + np.repeat(self.start[chosen] - start[:-1], length)
+        return Groups(
+            start=start, codes=self.codes[entries], counts=self.counts[entries], width=self.width
+        )
+
     @cached_property
     def running(self) -> Ints:
         """The running sum of all counts: entries a to b hold ``running[b] - running[a]``."""

@@ -160,24 +160,24 @@ def measure(
     loss: 0.3744 (age 0.1333, job 0.6667)
     """
     wanted = _wanted(metrics)
-    known: dict[str, Any] = {"group": group, "hierarchies": hierarchies, "types": types}
     manifest: Mapping[str, Any] = {}
+    principles = None
     if (said := told_by(table)) is not None:
         table, manifest = said.table, said.manifest
-        question = {key: said.question.get(key) for key in known}
-        for key in ("hierarchies", "types"):
-            known[key] = {**(question[key] or {}), **(known[key] or {})}
-        known["group"] = group or question["group"]
-        known["principles"] = said.question.get("principles")
+        hierarchies, types = said.reading(hierarchies, types)
+        group, principles = group or said.group, said.question.get("principles")
         quasi = quasi or said.question.get("quasi")
         sensitive, sensitive_table = sensitive or said.sensitive, sensitive_table or said.second
     given = examine(
         table,
         quasi=quasi,
         sensitive=sensitive,
+        principles=principles,
+        group=group,
         sensitive_table=sensitive_table,
+        hierarchies=hierarchies,
+        types=types,
         policy=policy,
-        **known,
     )
     before = None if original is None else tables.adopt(table_of(original, given.options))[0]
     return measured(given, before, metrics=wanted, manifest=manifest, k=k, seed=seed)
@@ -294,10 +294,7 @@ def _starred(published: Published | None, partition: Partition, group: str | Non
     """Tell which groups say ``*`` of every quasi-identifier; None where groups are no boxes."""
     if published is None or group is not None or partition.count != len(published.sizes):
         return None
-    every = np.ones(len(published.sizes), dtype=bool)
-    for i, axis in enumerate(published.axes):
-        every &= axis.everything[published.labels[:, i]]
-    return every[published.boxes.labels[partition.first_rows()]]
+    return published.starred[published.boxes.labels[partition.first_rows()]]
 
 
 def _alike(

@@ -15,6 +15,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from html import escape
 from math import isfinite
 from typing import Any
 
@@ -110,6 +111,10 @@ class Probe:
             "notes": self.notes,
         }
 
+    def _repr_html_(self) -> str:
+        """Show it in a notebook."""
+        return f"<pre>{escape(str(self))}</pre>"
+
     def __str__(self) -> str:
         """Return one line a model."""
         lines = [f"{self.target} from {', '.join(self.features)}: {self.task}"]
@@ -170,6 +175,7 @@ def probe(
             )
         release, target = said.table, target or said.sensitive[0]
         features = features or said.quasi
+        hierarchies, types = said.reading(hierarchies, types)
     if target is None or not features:
         raise ParameterError(
             "target and features must be named", hint='target="salary", features=["age", "zip"]'

@@ -95,8 +95,7 @@ def query_error(
     }
     if (said := told_by(release)) is not None:
         quasi, sensitive = quasi or said.quasi, sensitive or said.sensitive[0]
-        hierarchies = {**(said.question.get("hierarchies") or {}), **(hierarchies or {})}
-        types = {**(said.question.get("types") or {}), **(types or {})}
+        hierarchies, types = said.reading(hierarchies, types)
         if said.second is None:
             release = said.table
         else:
@@ -189,6 +188,15 @@ class Told:
     group: str | None
     question: Mapping[str, Any]
     manifest: Mapping[str, Any]
+
+    def reading(
+        self, hierarchies: Mapping[str, Any] | None, types: Mapping[str, str] | None
+    ) -> tuple[dict[str, Any], dict[str, str]]:
+        """Return hierarchies and types to read it by; where some are given, these hold."""
+        return (
+            {**(self.question.get("hierarchies") or {}), **(hierarchies or {})},
+            {**(self.question.get("types") or {}), **(types or {})},
+        )
 
 
 def told_by(release: object) -> Told | None:

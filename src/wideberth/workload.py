@@ -278,18 +278,6 @@ def box_answers(workload: Workload, published: Published, groups: Groups) -> Flo
 def relative_errors(actual: Ints, estimate: Floats) -> Floats:
     """Return |estimate - actual| / actual, of the queries that match any row at all.
 
-    Parameters
-    ----------
-    actual, estimate : array
-        The answers to each query.
-
-    Returns
-    -------
-    array of float
-        One error a query with a positive answer, in their order. The others are left out.
-
-    Examples
-    --------
     >>> relative_errors(np.array([4, 0, 2]), np.array([5.0, 1.0, 2.0]))
     array([0.25, 0.  ])
     """

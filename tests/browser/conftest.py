@@ -9,16 +9,8 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
-#: So that the browser itself asks nothing of the network, and runs as root in a container.
-ARGUMENTS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
+#: What playwright does not say by itself; it asks nothing of the network, and runs as root.
+ARGUMENTS = ["--disable-gpu", "--disable-quic"]
 
 
 @pytest.fixture(scope="session")

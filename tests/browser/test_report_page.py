@@ -11,6 +11,8 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
 
 import samples_report as samples
+import wideberth as wb
+from wideberth import Report, datasets
 from wideberth.reporting import compose
 
 RULES = {
@@ -34,19 +36,52 @@ def failing() -> dict[str, Any]:
     }
 
 
-@pytest.fixture(scope="module", params=["met", "failing"])
+def of_numbers() -> Report:
+    """Report on a release of numbers, with everything that there is to say."""
+    people = datasets.sal(2000)
+    release = wb.anonymize(
+        people,
+        quasi=["age", "birthplace", "occupation"],
+        sensitive="income",
+        principles="epsilon-m:epsilon=4500,m=4",
+        seed=1,
+    )
+    return wb.report(release, original=people, probe=True, swaps=False)
+
+
+def of_lattice() -> Report:
+    """Report on a release by levels of hierarchies, which leaves out some rows."""
+    people = datasets.census(2000).select("age", "zip", "sex", "disease")
+    release = wb.anonymize(
+        people,
+        quasi=["age", "zip", "sex"],
+        sensitive="disease",
+        principles=["k-anonymity:k=5", "distinct-l:l=3"],
+        algorithm="lattice",
+        suppression_limit=0.05,
+        hierarchies={"age": {"interval": [5, 10, 20]}, "zip": {"mask": 5}, "sex": {"flat": True}},
+        seed=1,
+    )
+    return wb.report(release, original=people, swaps=False)
+
+
+REPORTS = {
+    "met": lambda: compose(**samples.parts()),
+    "failing": lambda: compose(**failing()),
+    "numbers": of_numbers,
+    "lattice": of_lattice,
+}
+
+
+@pytest.fixture(scope="module", params=REPORTS)
 def file(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("report") / "report.html"
-    compose(**(samples.parts() if request.param == "met" else failing())).save(path)
+    REPORTS[request.param]().save(path)
     return path
 
 
 @pytest.fixture(
-    params=[
-        (width, media, scheme)
-        for width in (1280, 390)
-        for media, scheme in (("screen", "light"), ("screen", "dark"), ("print", "light"))
-    ],
+    params=[(1280, "screen", "light"), (390, "screen", "dark"), (720, "print", "light")],
     ids=lambda given: "-".join(map(str, given)),
 )
 def page(request: pytest.FixtureRequest, browser: Browser) -> Iterator[Page]:

@@ -166,7 +166,8 @@ def test_a_release_alone(report):
     outcome = report("-o", "report.json")
     assert outcome.code == 0, outcome.err
     told = json.loads(Path("report.json").read_text(encoding="utf-8"))
-    assert told["policy"]["guessed"] is True
+    assert told["policy"]["guessed"] is False  # its manifest tells
+    assert told["policy"]["satisfied"] is True
     assert told["risk"]["before"] is None
     assert told["queries"] is None
     tells_nothing(json.dumps(told))

@@ -146,6 +146,15 @@ class Nearness:
     widths: Floats
     facing: Ints
 
+    def best(self) -> Risk:
+        """Return what the best interval is worth, as a risk of each person."""
+        return Risk(
+            worst=self.fullest,
+            mean=float("nan"),
+            people=self.risk.people,
+            above=dict(zip(CONFIDENCES, self.known, strict=True)),
+        )
+
     @classmethod
     def merged(cls, parts: Sequence[Nearness]) -> Nearness:
         """Put together what is known of different people."""
@@ -249,6 +258,17 @@ class Neighbourhoods:
             width = np.where(enough, place[np.where(enough, last, 0)] - place, longest)
             line[inside >= rows] = groups.min(width)[inside >= rows]
         return widths
+
+    def fullest_of_all(self) -> float:
+        """Return the largest share of the whole table that one interval holds."""
+        codes = np.flatnonzero(self.domain.histogram)
+        table = Groups(
+            start=np.array([0, len(codes)]),
+            codes=codes,
+            counts=self.domain.histogram[codes].astype(np.int64),
+            width=self.domain.size,
+        )
+        return float(self.intervals(table)[0][0] / table.sizes[0])
 
     def on(self, faced: Faced) -> Nearness:
         """Look at all histograms."""

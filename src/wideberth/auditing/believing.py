@@ -8,7 +8,7 @@ what their groups tell (Machanavajjhala et al. 2006, Theorem 3.1).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,8 @@ from wideberth.words import as_string
 
 #: The column of a table of beliefs that says how likely a value is.
 PROBABILITY = "probability"
+#: A belief above this is as good as certain.
+_NEARLY = 0.9
 #: By so much probabilities may fail to add up to 1.
 _ROUNDING = 1e-6
 
@@ -49,6 +51,8 @@ class Believed:
         The largest belief in any value after seeing one of these groups.
     prior : float
         The belief in the same value before.
+    mixture : float
+        The largest belief in any value after seeing all these groups, and not which is theirs.
     certain : int
         After how many of these groups some value is believed in with more than 0.9.
     """
@@ -58,6 +62,7 @@ class Believed:
     groups: int
     worst: float
     prior: float
+    mixture: float
     certain: int
 
     def to_dict(self) -> dict[str, Any]:
@@ -68,6 +73,7 @@ class Believed:
             "groups": self.groups,
             "worst": self.worst,
             "prior": self.prior,
+            "mixture": self.mixture,
             "certain": self.certain,
         }
 
@@ -153,24 +159,27 @@ class Priors:
                 at = axes[name]
                 possible &= _covers(published.axes[at], value)[published.labels[:, at]]
             prior = _probabilities(some, self.on, sensed.domain, rest)
-            theirs = [groups[box : box + 1] for box in np.flatnonzero(possible).tolist()]
-            beliefs = Beliefs(sensed.domain, prior=prior, group_prior=rest)
-            theirs = [
-                group for group in theirs if prior[group.codes].any()
-            ]  # others are not theirs
-            after = [beliefs.after(Faced.known(group)) for group in theirs]
-            best = [float(belief.max()) for belief in after]
-            if not best:
+            theirs = groups.some(np.flatnonzero(possible))
+            # A group without a value that they can have is not theirs.
+            theirs = theirs.some(np.flatnonzero(theirs.sum(prior[theirs.codes]) > 0))
+            if not len(theirs):
                 continue
-            top = int(np.argmax(best))
-            code = int(theirs[top].codes[after[top].argmax()])
+            beliefs = Beliefs(sensed.domain, prior=prior, group_prior=rest)
+            after = beliefs.after(Faced.known(theirs))
+            top, best = int(after.argmax()), theirs.max(after)
+            counts = np.bincount(theirs.codes, theirs.counts, theirs.width).astype(np.int64)
+            mixed = np.flatnonzero(counts)
+            together = replace(
+                theirs, start=np.array([0, len(mixed)]), codes=mixed, counts=counts[mixed]
+            )
             yield Believed(
                 of=dict(zip(self.whom, whom, strict=True)),
                 on=self.on,
-                groups=len(best),
-                worst=best[top],
-                prior=float(beliefs.prior[code]),
-                certain=sum(belief > 0.9 for belief in best),
+                groups=len(theirs),
+                worst=float(after[top]),
+                prior=float(beliefs.prior[theirs.codes[top]]),
+                mixture=float(beliefs.after(Faced.known(together)).max()),
+                certain=int((best > _NEARLY).sum()),
             )
 
 

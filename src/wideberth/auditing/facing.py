@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +19,9 @@ from wideberth.published import Covering, Published
 from wideberth.subject import require_column
 from wideberth.twofold import table_of
 
+#: Of so many groups, labels may cover fewer people than they should: some tools err by one.
+_SOME = 0.1
+
 
 def faced(sensed: Sensed, published: Published, cover: Covering) -> Faced:
     """Let each victim face all groups that cover it, together."""
@@ -27,11 +31,8 @@ def faced(sensed: Sensed, published: Published, cover: Covering) -> Faced:
         owner, codes = cover.situation, sensed.own[cover.victims].astype(np.int64)
         people = np.ones(len(owner), dtype=np.int64)
     else:  # each victim is a box, and stands for the people in it
-        length = by_box.distinct[cover.victims]
-        first = np.repeat(by_box.start[cover.victims], length)
-        within = np.arange(int(length.sum())) - np.repeat(np.cumsum(length) - length, length)
-        codes, people = by_box.codes[first + within], by_box.counts[first + within]
-        owner = np.repeat(cover.situation, length)
+        theirs = by_box.some(cover.victims)
+        codes, people, owner = theirs.codes, theirs.counts, cover.situation[theirs.owner]
     covered = owner >= 0
     # People in the same situation with the same value are one class.
     key, at = np.unique(owner[covered] * pooled.width + codes[covered], return_inverse=True)
@@ -50,6 +51,34 @@ def found_among(published: Published, cover: Covering) -> Risk:
     ones = np.ones(len(cover.victims), dtype=np.int64)
     people = ones if published.original_rows is not None else published.sizes[cover.victims]
     return among(rows[cover.situation[covered]], people[covered])
+
+
+def require_fit(published: Published, cover: Covering, sensed: Sequence[Sensed]) -> None:
+    """Refuse an original whose values are not the release's, if its people are not either.
+
+    A group cannot have more rows than there are people whom its labels cover. Sensitive values may
+    have been changed on purpose, so they alone prove nothing.
+    """
+    unlike = [one.name for one in sensed if 2 * one.changed > published.rows]
+    if not unlike or not cover.exact or published.original_rows is None:
+        return
+    short = _covered(published, cover) < published.sizes
+    if short.sum() > _SOME * published.boxes.count:
+        raise TableError(
+            f"most values of '{unlike[0]}' are not those of the original, and "
+            f"{int(short.sum()):,} of {published.boxes.count:,} groups have more rows than they "
+            "cover people of it",
+            hint="name the table that the release was made from",
+        )
+
+
+def _covered(published: Published, cover: Covering) -> Ints:
+    """Count the people whom each box covers."""
+    in_situation = np.bincount(
+        cover.situation[cover.situation >= 0], minlength=len(cover.start) - 1
+    )
+    many = np.repeat(in_situation, np.diff(cover.start))
+    return np.bincount(cover.boxes, many, published.boxes.count).astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -97,11 +126,7 @@ def match(given: Examined, groups: Partition, population: object) -> Matching:
             hint="it must hold everybody who might be in the table",
         ) from None
     cover = boxes.covering(everyone=True)
-    in_situation = np.bincount(
-        cover.situation[cover.situation >= 0], minlength=len(cover.start) - 1
-    )
-    many = np.repeat(in_situation, np.diff(cover.start))
-    of_box = np.bincount(cover.boxes, many, boxes.boxes.count).astype(np.int64)
+    of_box = _covered(boxes, cover)
     unread = [axis.name for axis in boxes.axes if not axis.read]
     doubts = [
         f"'{name}' of the population is of another kind: it rules nobody out" for name in unread

@@ -14,21 +14,22 @@ import numpy as np
 
 from wideberth.attacks import Faced, Identity, Settings, learn
 from wideberth.auditing.believing import Priors
-from wideberth.auditing.facing import Matching, faced, found_among, match
+from wideberth.auditing.facing import Matching, faced, found_among, match, require_fit
 from wideberth.auditing.judging import (
     judge_attribute,
     judge_beliefs,
+    judge_columns,
     judge_identity,
     judge_mixture,
     judge_policy,
     people,
 )
 from wideberth.auditing.outcome import Attribute, Audit
-from wideberth.auditing.sensing import Sensed, epsilon_of, sense
+from wideberth.auditing.sensing import Epsilon, Sensed, epsilon_of, sense
 from wideberth.auditing.taking import Taken, take
 from wideberth.auditing.tracing import trace, trace_others, trace_swaps
 from wideberth.checking import judged
-from wideberth.errors import TableError
+from wideberth.errors import ParameterError, TableError
 from wideberth.examining import Examined
 from wideberth.findings import by_severity
 from wideberth.groups import Partition
@@ -41,6 +42,8 @@ from wideberth.results import CheckResult, GroupReport
 #: How many pairs of a victim and a box that covers it are looked at, unless all of them are. A
 #: victim without an original is a box, and stands for the people in it: fewer will do.
 _FEW_PAIRS, _MANY_PAIRS = 500_000, 2_000_000
+#: What counts as a disclosure can be set by these names.
+LIMITS = ("delta", "negligible", "floor", "rho1", "rho2")
 
 
 def audit(
@@ -52,11 +55,13 @@ def audit(
     principles: str | Principle | Sequence[str | Principle] | None = None,
     group: str | None = None,
     count: str | None = None,
+    source: str | Path | None = None,
     sensitive_table: object = None,
     population: object = None,
     others: object = (),
     priors: object = None,
-    epsilon: str | float | None = None,
+    epsilon: Epsilon | Mapping[str, Epsilon] | None = None,
+    limits: Mapping[str, float] | None = None,
     hierarchies: Mapping[str, Any] | None = None,
     types: Mapping[str, str] | None = None,
     policy: Policy | str | Path | None = None,
@@ -79,6 +84,9 @@ def audit(
         What the table should satisfy; by default what the policy says.
     count : str, optional
         A column that says for how many people a row stands, if it is not one.
+    source : str or Path, optional
+        The file that the table was read from, if `table` does not name it. A manifest beside it
+        tells the roles of the columns, if nobody else does.
     sensitive_table : dataframe or path, optional
         The second table of an anatomised release.
     population : dataframe or path, optional
@@ -88,9 +96,14 @@ def audit(
     priors : mapping, dataframe or path, optional
         What the adversary believes beforehand: the probability of each sensitive value, and of
         whom, in columns of quasi-identifiers, where it is not of everybody.
-    epsilon : number or str, optional
+    epsilon : number, str, or mapping of attributes to them, optional
         How near is near, for sensitive numbers; "10%" for a share. By default the policy's; else a
         round twentieth of the range in which most of the values lie.
+    limits : mapping, optional
+        What counts as a disclosure: positive if a value is believed with more than 1 - ``delta``
+        (0.1); negative if one of which at least ``floor`` (0.1) was believed is believed with less
+        than ``negligible`` (0.05); a breach if a belief goes from ``rho1`` (0.1) or less to
+        ``rho2`` (0.5) or more.
     everyone : bool
         Whether to look at every victim even where a random sample would do.
     swaps : bool, optional
@@ -122,6 +135,7 @@ def audit(
         principles=principles,
         group=group,
         count=count,
+        source=source,
         sensitive_table=sensitive_table,
         hierarchies=hierarchies,
         types=types,
@@ -134,6 +148,7 @@ def audit(
             others=others,
             priors=priors,
             epsilon=epsilon,
+            limits=limits,
             everyone=everyone,
             swaps=swaps,
             worst=worst,
@@ -146,7 +161,8 @@ def audited(
     population: object = None,
     others: object = (),
     priors: object = None,
-    epsilon: str | float | None = None,
+    epsilon: Epsilon | Mapping[str, Epsilon] | None = None,
+    limits: Mapping[str, float] | None = None,
     near: tuple[Fraction, bool] | None = None,
     everyone: bool = False,
     swaps: bool | None = None,
@@ -184,14 +200,17 @@ def audited(
         alike = published.boxes if anatomised else groups
         if everybody is not None:
             matched = match(given, alike, everybody)
-        checking = pool.submit(copy_context().run, _checked, given, groups, matched, worst)
+        checking = pool.submit(copy_context().run, _checked, given, alike, matched, worst)
         # Only with an original do traces depend on who is covered by which boxes.
         tracing = None if original is not None else pool.submit(trace, taken, published, None)
         if not anatomised:
             cover = published.covering(most=most, everyone=everyone)
         checked = checking.result()
+        if cover is not None:
+            require_fit(published, cover, sensed)
         traces = tracing.result() if tracing is not None else trace(taken, published, cover)
-    doubts = [] if matched is None else list(matched.notes)
+    sampled = cover is not None and not cover.exact
+    doubts = [*_looked_at(published, cover), *([] if matched is None else matched.notes)]
     identity = Identity.of(
         alike.sizes().sizes,
         population=None if matched is None else matched.counts,
@@ -200,8 +219,11 @@ def audited(
     attributes = []
     findings = [
         *([] if checked is None else judge_policy(checked)),
-        *judge_identity(identity, exact=anatomised),
+        *judge_columns(taken.unlisted),
+        *judge_identity(identity, exact=anatomised, sampled=sampled),
     ]
+    reports = [] if checked is None else checked.principles
+    holding = [report.principle for report in reports if report.satisfied]
     if identity.lacking:
         doubts.append(
             f"the population lacks people of the table: groups of {people(identity.lacking)} match "
@@ -215,7 +237,7 @@ def audited(
     ]
     believed = Priors.read(priors, sensed, given.attributes)
     for one in sensed:
-        asked = _settings(one, epsilon, near, believed)
+        asked = _settings(one, epsilon, limits or {}, near, believed)
         attribute = _learn(one, groups, published, cover, asked)
         if believed is not None:
             boxes = published.boxes.histograms(one.column)
@@ -223,8 +245,10 @@ def audited(
             attribute = replace(attribute, believed=found)
             findings += judge_beliefs(found)
         attributes.append(attribute)
-        findings += judge_attribute(attribute.on, attribute.known, attribute.covering, one.guards)
-        findings += judge_mixture(attribute.on, attribute.known, attribute.covering, one.guards)
+        kept = [guard for guard in one.guards if guard in holding]
+        on, known, covering = attribute.on, attribute.known, attribute.covering
+        findings += judge_attribute(on, known, kept)
+        findings += judge_mixture(on, known, covering, kept, sampled=sampled)
     findings += traces
     findings += trace_others(taken, others)
     findings += trace_swaps(taken, asked=swaps)
@@ -246,19 +270,19 @@ def audited(
 
 
 def _checked(
-    given: Examined, groups: Partition, matched: Matching | None, worst: int
+    given: Examined, alike: Partition, matched: Matching | None, worst: int
 ) -> CheckResult | None:
     """Check the principles, if there are any."""
     if not given.principles:
         return None
     asked = any(principle.needs == "population" for principle in given.principles)
-    people = matched.generalised(given, groups) if matched is not None and asked else None
+    people = matched.generalised(given, alike) if matched is not None and asked else None
     return _with_labels(judged(given, population=people, worst=worst), given)
 
 
 def _with_labels(checked: CheckResult, given: Examined) -> CheckResult:
     """Let the worst groups be told by what is published of them, not by their ids alone."""
-    if given.group is None:
+    if given.group is None or given.counted is not None:  # an anatomy's rows are exact
         return checked
     ids = given.frame[given.group]
 
@@ -273,11 +297,17 @@ def _with_labels(checked: CheckResult, given: Examined) -> CheckResult:
 
 def _settings(
     sensed: Sensed,
-    epsilon: str | float | None,
+    epsilon: Epsilon | Mapping[str, Epsilon] | None,
+    limits: Mapping[str, Any],
     near: tuple[Fraction, bool] | None,
     priors: Priors | None,
 ) -> Settings:
     """Say what the adversary of an attribute knows and wants."""
+    for name in limits:
+        if name not in LIMITS:
+            raise ParameterError(
+                f"limits: there is no '{name}'", hint=f"one of {', '.join(LIMITS)}"
+            )
     reach, relative, chosen = epsilon_of(sensed, epsilon) if sensed.numeric else (None, False, "")
     if near is not None and sensed.numeric:
         reach, relative = near
@@ -293,6 +323,7 @@ def _settings(
         distance="auto" if apart is None else apart.distance,
         l=max(diverse, default=None),
         prior=None if priors is None else priors.about_everybody(sensed),
+        **limits,
     )
 
 
@@ -318,6 +349,24 @@ def _learn(
         covering=covering,
         victims=victims,
     )
+
+
+def _looked_at(published: Published, cover: Covering | None) -> list[str]:
+    """Say how far it is known who is covered by which groups."""
+    if cover is None:
+        return []
+    notes, people = [], "people" if published.original_rows is not None else "boxes"
+    if not cover.exact:
+        notes.append(
+            f"group not known: {len(cover.victims):,} of {cover.of:,} {people} were looked at, "
+            "drawn at random; the worst risk and the counts are of these (all: --everyone)"
+        )
+    if published.original_rows is None and len(cover.boxes) > len(cover):
+        notes.append(
+            "group not known: without the original, only those groups count that cover all of "
+            "another, so the figures are an indication"
+        )
+    return notes
 
 
 def _unread(published: Published) -> list[str]:

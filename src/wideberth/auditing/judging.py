@@ -7,16 +7,21 @@ or nearly. Medium is what an adversary learns with a good chance. Low and info a
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from fractions import Fraction
 
 from wideberth.attacks import Identity, Measures
 from wideberth.auditing.believing import Believed
 from wideberth.findings import Finding
-from wideberth.principles import DeltaLDiversity, EpsilonMAnonymity
+from wideberth.principles import DeltaLDiversity, EpsilonMAnonymity, Principle
 from wideberth.results import CheckResult
+from wideberth.showing.wording import at_most
 
 #: From this chance on, a guess is too good to be published without a thought.
-_LIKELY = 0.75
+_LIKELY, _EVEN = 0.75, 0.5
+_ROUNDING = 1e-9
+_LARGER = "Make groups of k rows or more: k-anonymity with k = 5, say."
+_DIVERSITY = (
+    "Ask for diversity: distinct-l with l = 2 at the least, better frequency-l or entropy-l."
+)
 
 
 def judge_policy(checked: CheckResult) -> Iterator[Finding]:
@@ -37,7 +42,20 @@ def judge_policy(checked: CheckResult) -> Iterator[Finding]:
             )
 
 
-def judge_identity(identity: Identity, *, exact: bool) -> Iterator[Finding]:
+def judge_columns(unlisted: Sequence[str]) -> Iterator[Finding]:
+    """Say which columns are published that the policy does not know."""
+    for column in unlisted:
+        yield Finding(
+            name="unlisted-column",
+            severity="medium",
+            title=f"column '{column}' is published, but the policy does not know it",
+            meaning="Nobody has decided what it does to privacy. It was taken for insensitive.",
+            advice="Drop it, or give it a role in the policy.",
+            figures={"column": column},
+        )
+
+
+def judge_identity(identity: Identity, *, exact: bool, sampled: bool) -> Iterator[Finding]:
     """Say who can be told from the others.
 
     Parameters
@@ -46,86 +64,81 @@ def judge_identity(identity: Identity, *, exact: bool) -> Iterator[Finding]:
         The risks.
     exact : bool
         Whether quasi-identifiers are published as they are, as anatomy does on purpose.
+    sampled : bool
+        Whether only some people were looked at to see which groups cover them.
     """
-    risk, mixed = identity.prosecutor, identity.covering
-    hidden = mixed is not None and mixed.people == risk.people and not mixed.above[1]
-    if identity.uniques and hidden:
-        yield Finding(
-            name="uniques",
-            severity="medium",
-            title=f"{people(identity.uniques)} of {risk.people:,} "
-            f"{'is' if identity.uniques == 1 else 'are'} alone in their group",
-            meaning="Other groups cover them, too, so their quasi-identifiers alone do not tell "
-            "which row is theirs; whoever knows the group finds it.",
-            advice="Make groups of k rows or more: k-anonymity with k = 5, say.",
-            figures={"people": identity.uniques, "of": risk.people},
-        )
-    elif identity.uniques:
+    of, mixed = identity.prosecutor.people, identity.covering
+    alone = identity.uniques if mixed is None else mixed.above[1.0]
+    if alone:
         yield Finding(
             name="uniques",
             severity="info" if exact else "high",
-            title=f"{people(identity.uniques)} of {risk.people:,} "
-            f"{'is' if identity.uniques == 1 else 'are'} alone with their quasi-identifiers",
+            title=f"{_at_least(sampled)}{people(alone)} of {of:,} {_are(alone)} alone with their "
+            "quasi-identifiers",
             meaning="Whoever knows these of somebody in the table finds the one row."
             + (
                 " That is what anatomy permits: the row does not tell the sensitive value."
                 if exact
                 else ""
             ),
-            advice="None, if it is known who is in the table."
-            if exact
-            else "Make groups of k rows or more: k-anonymity with k = 5, say.",
-            figures={"people": identity.uniques, "of": risk.people},
+            advice="Nothing, unless it is a secret who is in the table." if exact else _LARGER,
+            figures={"people": alone, "of": of},
         )
-    elif identity.smallest < 3 and not exact:
+    if identity.uniques > alone:
+        yield Finding(
+            name="alone-in-group",
+            severity="medium",
+            title=f"{people(identity.uniques)} of {of:,} {_are(identity.uniques)} alone in their "
+            "group",
+            meaning="Whoever knows the group finds the row. Who knows the quasi-identifiers only "
+            "does not always: other groups may cover these people, too.",
+            advice=_LARGER,
+            figures={"people": identity.uniques, "of": of},
+        )
+    elif identity.smallest == 2 and not exact:
         yield Finding(
             name="small-groups",
             severity="medium",
-            title=f"the smallest group has {many(identity.smallest, 'row')}",
-            meaning="One of two people who know each other's row knows both.",
+            title="the smallest group has 2 rows",
+            meaning="Each of the two people, who know their own row, know the other's.",
             advice="Make groups of at least 3 rows; 5 to 10 are usual.",
-            figures={"smallest": identity.smallest, "above_half": risk.above[0.5]},
+            figures={"smallest": 2, "above_half": identity.prosecutor.above[0.5]},
         )
 
 
-def judge_attribute(
-    name: str, known: Measures, covering: Measures | None, guards: Sequence[object] = ()
-) -> Iterator[Finding]:
+def judge_attribute(name: str, known: Measures, guards: Sequence[Principle]) -> Iterator[Finding]:
     """Say what is learnt of one sensitive attribute by whoever knows a victim's group.
 
     Parameters
     ----------
     name : str
         The attribute.
-    known, covering : Measures
+    known : Measures
         What is learnt.
     guards : sequence of Principle
-        The principles that guard it.
+        The principles that guard it, and hold.
     """
-    if known.certain.people:
+    certain = known.certain.people
+    if certain:
         yield Finding(
             name="homogeneity",
             severity="high",
-            title=f"{name} of {people(known.certain.people)} is certain: "
+            title=f"{name} of {people(certain)} is certain: "
             f"{many(known.certain.groups, 'group')} with one value",
             meaning="Whoever knows that somebody is in such a group knows the value.",
-            advice="Ask for diversity: distinct-l with l = 2 at the least, better frequency-l or "
-            "entropy-l.",
+            advice=_DIVERSITY,
             figures=known.certain.to_dict(),
         )
-    elif known.guess.worst >= _LIKELY:
+    if (likely := known.guess.above[_LIKELY] - certain) > 0:
         yield Finding(
             name="likely-value",
             severity="medium",
-            title=f"{name} of {people(known.guess.above[_LIKELY])} can be guessed with "
-            f"{100 * _LIKELY:g} % or more",
-            meaning="One value has most of the group.",
+            title=f"{name} of {people(likely)} can be guessed with {100 * _LIKELY:g} % or more",
+            meaning="One value has most of the group, and it is theirs.",
             advice="Ask for frequency-l: with l = 2, no value has more than half of a group.",
             figures=known.guess.to_dict(),
         )
-    after_one = known.background.certain[1] if len(known.background.certain) > 1 else 0
-    if after_one > known.certain.people:
-        more = after_one - known.certain.people
+    if (more := known.background.certain[1] - certain) > 0:
         yield Finding(
             name="background-knowledge",
             severity="medium",
@@ -139,44 +152,64 @@ def judge_attribute(
     yield from _nearness(known, guards)
     yield from _kinds(name, known)
     yield from _farness(name, known)
-    if covering is not None and covering.certain.people and not known.certain.people:
-        yield Finding(
-            name="homogeneity-covering",
-            severity="high",
-            title=f"{name} of {people(covering.certain.people)} is certain for whoever knows "
-            "their quasi-identifiers",
-            meaning="All groups that cover them have one value.",
-            advice="Ask for diversity: distinct-l with l = 2 at the least.",
-            figures=covering.certain.to_dict(),
-        )
 
 
 def judge_mixture(
-    name: str, known: Measures, covering: Measures | None, guards: Sequence[object]
+    name: str,
+    known: Measures,
+    covering: Measures | None,
+    guards: Sequence[Principle],
+    *,
+    sampled: bool,
 ) -> Iterator[Finding]:
-    """Say whether facing several groups tells more than the principle's bound for one."""
-    if covering is None or covering.nearness is None or known.nearness is None:
+    """Say what more is learnt of it by whoever does not know the group, and so faces several.
+
+    Parameters
+    ----------
+    name : str
+        The attribute.
+    known, covering : Measures
+        What is learnt with the group known, and without.
+    guards : sequence of Principle
+        The principles that guard it, and hold.
+    sampled : bool
+        Whether only some people were looked at.
+    """
+    if covering is None:
         return
-    worst = covering.nearness.risk.worst
-    for guard in guards:
-        bound: float | None = None
-        if isinstance(guard, EpsilonMAnonymity):
-            bound = guard.m
-        elif isinstance(guard, DeltaLDiversity):
-            bound = guard.l
-        if bound is not None and known.nearness.risk.worst <= 1 / float(bound) < worst:
-            yield Finding(
-                name="mixture",
-                severity="low",
-                title=f"who knows the quasi-identifiers but not the group comes near {name} with "
-                f"a chance of up to {100 * worst:.3g} %, above 1/{bound:g}",
-                meaning="Published ranges overlap, so several groups may be a victim's. Together "
-                "they can hold more values near one another than each alone; under epsilon-m up to "
-                "2/m.",
-                advice="Ask for delta-l with δ = ε and l = m, whose bound holds for any mixture, "
-                "if `wideberth advise` finds it possible; else for a larger m.",
-                figures={"worst": worst, "bound": float(Fraction(1) / Fraction(bound))},
-            )
+    if covering.certain.people and not known.certain.people:
+        yield Finding(
+            name="homogeneity-covering",
+            severity="high",
+            title=f"{name} of {_at_least(sampled)}{people(covering.certain.people)} is certain for "
+            "whoever knows their quasi-identifiers",
+            meaning="All groups that cover them have one value.",
+            advice=_DIVERSITY,
+            figures=covering.certain.to_dict(),
+        )
+    if covering.nearness is None or known.nearness is None:
+        return
+    worst, alone = covering.nearness.risk.worst, known.nearness.risk.worst
+    bounds = [
+        1 / float(guard.m if isinstance(guard, EpsilonMAnonymity) else guard.l)
+        for guard in guards
+        if isinstance(guard, EpsilonMAnonymity | DeltaLDiversity)
+    ]
+    promised = bounds and known.attacks.chosen == "policy"
+    if worst > (min(bounds) if promised else max(alone, _EVEN)) + _ROUNDING:
+        than = "the policy promises" if promised else "who knows the group"
+        chance = f"{at_most(worst)} or more" if sampled else f"up to {at_most(worst)}"
+        yield Finding(
+            name="mixture",
+            severity="low" if promised else "medium",
+            title=f"who knows the quasi-identifiers but not the group comes near {name} with a "
+            f"chance of {chance}, more than {than}",
+            meaning="Published ranges overlap, so several groups may be a victim's. Together they "
+            "can hold more values near one another than each alone; under epsilon-m up to 2/m.",
+            advice="Ask for delta-l with δ = ε and l = m, whose bound holds for any mixture, if "
+            "`wideberth advise` finds it possible; else for a larger m.",
+            figures={"worst": worst, "group_known": alone},
+        )
 
 
 def judge_beliefs(believed: Sequence[Believed]) -> Iterator[Finding]:
@@ -188,7 +221,7 @@ def judge_beliefs(believed: Sequence[Believed]) -> Iterator[Finding]:
             name="positive-disclosure",
             severity="medium",
             title=f"with the given priors, {worst.on} of people in {many(worst.certain, 'group')} "
-            f"is believed with up to {100 * worst.worst:.3g} %",
+            f"is believed with up to {at_most(worst.worst)}",
             meaning="What is believed of such people beforehand rules out the other values of "
             "their groups.",
             advice="Ask for a larger l, so that more values must be ruled out.",
@@ -196,59 +229,61 @@ def judge_beliefs(believed: Sequence[Believed]) -> Iterator[Finding]:
         )
 
 
-def _nearness(known: Measures, guards: Sequence[object]) -> Iterator[Finding]:
+def _nearness(known: Measures, guards: Sequence[Principle]) -> Iterator[Finding]:
     """Proximity: nearly the value is learnt, though not the value."""
-    near = known.to_dict()["nearness"]
-    if near is None:
+    reach, near = known.attacks.neighbourhoods, known.to_dict()["nearness"]
+    if reach is None or near is None:
         return
-    # Of whom the value itself is known, that it is nearly known is no news.
-    news = known.certain.people
-    claims = [c for c in near["claims"] if c["people"] > news and c["confidence"] >= _LIKELY]
-    if not claims:
-        return
-    surest = max(claims, key=lambda claim: claim["confidence"])
-    # What is near was said by somebody, or else it is a guess of ours.
-    grave = surest["confidence"] >= 1 and near["chosen"] != "audit"
-    around = next((g for g in guards if isinstance(g, EpsilonMAnonymity)), None)
-    kept = around is not None and known.nearness is not None
-    kept = kept and known.nearness.risk.worst <= 1 / around.m  # type: ignore[union-attr]
-    yield Finding(
-        name="proximity",
-        severity="high" if grave and not kept else "medium",
-        title=surest["text"],
-        meaning="Their groups' values differ, yet lie so close together that it hardly matters."
-        + (
-            " epsilon-m holds, but it is about intervals around people's own values; one that "
-            "lies between them can hold more."
+    # Of whom the value itself is known, that it is nearly known is no news; nor is what holds of
+    # the whole table.
+    told, everywhere = known.certain.people, reach.fullest_of_all()
+    kept = any(isinstance(guard, EpsilonMAnonymity) for guard in guards)
+    for claim in sorted(near["claims"], key=lambda claim: -claim["confidence"]):
+        confidence = claim["confidence"]
+        if claim["people"] <= told or confidence < _LIKELY or everywhere >= confidence:
+            continue
+        told = claim["people"]
+        # What is near was said by somebody, or else it is a guess of ours.
+        grave = confidence >= 1 and near["chosen"] != "audit" and not kept
+        yield Finding(
+            name="proximity",
+            severity="high" if grave else "medium",
+            title=claim["text"],
+            meaning="Their groups' values differ, yet lie so close together that it hardly "
+            "matters."
+            + (
+                " epsilon-m holds, but it is about intervals around people's own values; one that "
+                "lies between them can hold more."
+                if kept
+                else ""
+            ),
+            advice="Ask for delta-l with δ = ε: its bound is on any interval."
             if kept
-            else ""
-        ),
-        advice="Ask for delta-l with δ = ε: its bound is on any interval."
-        if kept
-        else "Ask for epsilon-m or delta-l; `wideberth advise` tells which ε and m are possible.",
-        figures={
-            "people": surest["people"],
-            "confidence": surest["confidence"],
-            "epsilon_chosen_by": near["chosen"],
-        },
-    )
+            else "Ask for epsilon-m or delta-l; `wideberth advise` tells which ε and m are "
+            "possible.",
+            figures={
+                "people": told,
+                "confidence": confidence,
+                "epsilon_chosen_by": near["chosen"],
+            },
+        )
 
 
 def _kinds(name: str, known: Measures) -> Iterator[Finding]:
-    kinds = known.kinds
-    for level in () if kinds is None else reversed(kinds.levels):
-        more = level.certain_people - known.certain.people
-        if more > 0:
+    """Similarity: the kind of a value is learnt, from the finest kinds to the broadest."""
+    told = known.certain.people
+    for level in () if known.kinds is None else reversed(known.kinds.levels):
+        if level.certain_people > told:
+            told = level.certain_people
             yield Finding(
                 name="similarity",
                 severity="medium",
-                title=f"what kind of {name} {people(more)} {'has' if more == 1 else 'have'} is "
+                title=f"what kind of {name} {people(told)} {'has' if told == 1 else 'have'} is "
                 f"certain, at level {level.level} of its tree",
                 meaning="The values of their groups differ, but are all of one kind.",
                 advice="Ask for l-e: any two values of a group are then farther than e apart.",
-                figures={"level": level.level, "people": more},
+                figures={"level": level.level, "people": told},
             )
-            return
 
 
 def _farness(name: str, known: Measures) -> Iterator[Finding]:
@@ -266,6 +301,14 @@ def _farness(name: str, known: Measures) -> Iterator[Finding]:
         "possible.",
         figures=risk.to_dict(),
     )
+
+
+def _at_least(sampled: bool) -> str:
+    return "at least " if sampled else ""
+
+
+def _are(number: int) -> str:
+    return "is" if number == 1 else "are"
 
 
 def people(number: int) -> str:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import polars as pl
 
 from wideberth.encode import Codes, Column, Domain
 from wideberth.errors import ParameterError, TableError
-from wideberth.exact import Ints, fraction
+from wideberth.exact import fraction
 from wideberth.examining import Examined
 from wideberth.principles import (
     DeltaLDiversity,
@@ -24,6 +23,8 @@ from wideberth.principles import (
 from wideberth.schema import infer_type, prefix_of, shown
 from wideberth.subject import Subject, guarded_by, stacked, told_of, with_counts
 
+#: How near is near: a number, or a share as in "10%".
+Epsilon: TypeAlias = str | float
 _NUMERIC = ("integer", "float", "decimal", "date")
 
 
@@ -41,8 +42,8 @@ class Sensed:
         The value of each row of the original, by the same codes.
     guards : tuple of Principle
         The principles that guard it.
-    numeric, vector : bool
-        Whether its values are numbers or dates; whether only a distance compares them.
+    numeric : bool
+        Whether its values are numbers or dates.
     changed : int
         How many rows have values that the original has not, or not so often.
     """
@@ -52,7 +53,6 @@ class Sensed:
     own: Codes | None
     guards: tuple[Principle, ...]
     numeric: bool
-    vector: bool
     changed: int = 0
 
     @property
@@ -61,8 +61,8 @@ class Sensed:
         if not self.changed:
             return []
         return [
-            f"'{self.name}' of {self.changed:,} rows is not as in the original: what is true of a "
-            "victim was taken from there"
+            f"'{self.name}' is not as in the original in {self.changed:,} "
+            f"row{'' if self.changed == 1 else 's'}: what is true of a victim was taken from there"
         ]
 
     @property
@@ -74,15 +74,6 @@ class Sensed:
     def domain(self) -> Domain:
         """What the codes mean."""
         return self.column.domain
-
-    @cached_property
-    def lost(self) -> Ints | None:
-        """How many rows of the original with each value are not in the release."""
-        if self.own is None:
-            return None
-        size = self.domain.size
-        here = np.bincount(self.column.codes, minlength=size)
-        return np.bincount(self.own, minlength=size) - here
 
     def first(self, kind: type[Principle]) -> Any:
         """Return the first principle of a kind that guards it, or None."""
@@ -149,7 +140,6 @@ def _sense(examined: Examined, original: pl.DataFrame | None, on: tuple[str, ...
         own=own,
         guards=guards,
         numeric=numeric,
-        vector=vector,
         changed=changed,
     )
 
@@ -192,7 +182,9 @@ def _together(
     return Column(column.codes[:rows], column.domain), column.codes[rows:]
 
 
-def epsilon_of(sensed: Sensed, given: str | float | None) -> tuple[Any, bool, str]:
+def epsilon_of(
+    sensed: Sensed, given: Epsilon | Mapping[str, Epsilon] | None
+) -> tuple[Any, bool, str]:
     """Tell how near is near: as given, as the policy says, or not settled.
 
     Returns
@@ -204,11 +196,13 @@ def epsilon_of(sensed: Sensed, given: str | float | None) -> tuple[Any, bool, st
     chosen : str
         Who chose it: "given", "policy" or "audit".
     """
+    if isinstance(given, Mapping):
+        given = given.get(sensed.name)
     if given is not None:
         try:
             share = isinstance(given, str) and given.strip().endswith("%")
             asked = EpsilonMAnonymity(epsilon=given if share else float(fraction(given)), m=1)
-        except (ParameterError, ValueError, OverflowError):
+        except (ParameterError, ValueError, OverflowError, TypeError):
             raise ParameterError(
                 "epsilon must be a number from 0, or a share from 0 % to 100 %", hint="1000, or 10%"
             ) from None

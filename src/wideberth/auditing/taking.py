@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,9 @@ import polars as pl
 
 from wideberth import tables
 from wideberth.anatomy import Anatomy, published
+from wideberth.auditing.telling import manifest_beside, principles_told
 from wideberth.errors import ParameterError, TableError
+from wideberth.exact import Ints
 from wideberth.examining import Examined, as_published, attributes, examine, names_of
 from wideberth.policy import GROUP, Policy
 from wideberth.release import Release
@@ -45,8 +47,14 @@ class Taken:
         Why a column was given its role, where that was guessed.
     silent : sequence of str
         Quasi-identifiers that are missing in every row, and so say nothing.
+    unlisted : sequence of str
+        Columns that the policy does not know.
+    doubts : sequence of str
+        What is wrong with the manifest beside it.
     manifest : mapping, optional
         What a release of ours says of itself.
+    made : bool
+        Whether it was given as a release, which knows all about how it was made.
     """
 
     examined: Examined
@@ -54,14 +62,22 @@ class Taken:
     roles: Mapping[str, list[str]]
     reasons: Mapping[str, str] = field(default_factory=dict)
     silent: Sequence[str] = ()
+    unlisted: Sequence[str] = ()
+    doubts: Sequence[str] = ()
     manifest: Mapping[str, Any] | None = None
+    made: bool = False
 
     @property
     def notes(self) -> list[str]:
         """What the reader of an audit must know about its beginnings."""
         counted = [f"rows count as often as '{COUNT}' says"] if COUNT in self.reasons else []
         silent = [f"'{name}' is missing in every row, and says nothing" for name in self.silent]
-        return [*counted, *silent, *([_GUESSED] if self.reasons.keys() - {COUNT} else [])]
+        return [
+            *self.doubts,
+            *counted,
+            *silent,
+            *([_GUESSED] if self.reasons.keys() - {COUNT} else []),
+        ]
 
 
 def take(
@@ -72,6 +88,7 @@ def take(
     quasi: str | Sequence[str] | None = None,
     sensitive: str | Sequence[str] | None = None,
     count: str | None = None,
+    source: str | Path | None = None,
     **known: Any,
 ) -> Taken:
     """Read a table, and its original; guess what nobody says about its columns.
@@ -86,44 +103,47 @@ def take(
         As `wideberth.check` takes them.
     count : str, optional
         A column that says for how many people a row stands.
+    source : str or Path, optional
+        The file that the table was read from, if it is not given by its path. A manifest beside it
+        tells the roles of a release's columns, if nobody else does.
     """
-    manifest = None
+    doubts: list[str] = []
+    manifest: Mapping[str, Any] | None
+    made = isinstance(table, Release)
     if isinstance(table, Release):
-        said, manifest = table.question, table.manifest
+        said, manifest, table = _said(table), table.manifest, table.table
+        policy = None  # which it was made by, or with options beside it
         for key in ("hierarchies", "types"):
-            known[key] = {**(said.get(key) or {}), **(known.get(key) or {})}
-        known = {**{k: said[k] for k in said if k not in ("quasi", "sensitive")}, **_given(known)}
-        if isinstance(table, Anatomy):
-            known["sensitive_table"] = table.sensitive
-        table = table.table
-        quasi, sensitive = quasi or said.get("quasi"), sensitive or said.get("sensitive")
-        policy = None  # which the release was made by, or with options beside it
-    elif isinstance(table, str | Path) and (pair := published(table)) is not None:
-        table, known["sensitive_table"] = pair[0], known.get("sensitive_table") or pair[1]
+            known[key] = {**said.pop(key), **(known.get(key) or {})}
+        quasi, sensitive = quasi or said.pop("quasi"), sensitive or said.pop("sensitive")
+        known = {**said, **_given(known)}
+    else:
+        source = table if isinstance(table, str | Path) else source
+        manifest, doubts = manifest_beside(source)
+        if isinstance(table, str | Path) and (pair := published(table)) is not None:
+            table, known["sensitive_table"] = pair[0], known.get("sensitive_table") or pair[1]
     if policy is not None and not isinstance(policy, Policy):
         policy = Policy.load(policy)
     options = policy.options if policy else tables.ReadOptions()
     frame, _ = tables.adopt(table_of(table, options))
+    if manifest is not None and policy is None and not (quasi or sensitive):
+        roles = manifest["roles"]
+        quasi, sensitive = as_published(roles["quasi"], frame.columns), roles["sensitive"]
+        known["group"] = known.get("group") or manifest.get("group")
+        known["principles"] = known.get("principles") or principles_told(manifest)
+    unlisted = [] if policy is None else _unlisted(frame, policy, known.get("group"))
+    if policy is not None and unlisted:
+        more = [*policy.roles.get("insensitive", ()), *unlisted]
+        policy = replace(policy, roles={**policy.roles, "insensitive": more})
     reasons: dict[str, str] = {}
-    if count is not None:
-        require_column(frame, count)
-    elif policy is None and manifest is None and _counts(frame, quasi, sensitive, known):
+    unexplained = policy is None and manifest is None and count is None
+    if unexplained and _counts(frame, quasi, sensitive, known):
         count, reasons[COUNT] = COUNT, "it says for how many people a row stands"
-    people = None if count is None else whole_counts(frame[count], "the table")
-    if people is not None and people.astype(float).sum() > _MOST:
-        raise TableError(
-            f"rows stand for more than {_MOST:,} people, by column '{count}'",
-            hint="is it a number of people? If not, rename it",
-        )
+    people = None if count is None else _people(frame, count)
     frame = frame if count is None else frame.drop(count)
     if policy is None and not (quasi and sensitive):
-        second = known.get("sensitive_table")
-        if second is not None:  # its third column is what it is about
-            counted, _ = tables.adopt(table_of(second, options))
-            known["sensitive_table"] = counted
-            known["group"] = known.get("group") or GROUP
-            rest = [c for c in counted.columns if c not in (known["group"], COUNT)]
-            sensitive = sensitive or rest
+        if known.get("sensitive_table") is not None:
+            sensitive = sensitive or _of_second(known, options)
         quasi, sensitive, known["group"], why = _guess(frame, quasi, sensitive, known.get("group"))
         reasons |= why
     if people is not None:
@@ -149,8 +169,43 @@ def take(
         roles=_roles(examined, reasons, policy),
         reasons=reasons,
         silent=silent,
+        unlisted=unlisted,
+        doubts=doubts,
         manifest=manifest,
+        made=made,
     )
+
+
+def _said(release: Release) -> dict[str, Any]:
+    """Return what a release tells `check` about itself."""
+    said = {"hierarchies": {}, "types": {}, "quasi": None, "sensitive": None, **release.question}
+    return {**said, "sensitive_table": release.sensitive} if isinstance(release, Anatomy) else said
+
+
+def _people(frame: pl.DataFrame, count: str) -> Ints:
+    """Read for how many people each row stands."""
+    require_column(frame, count)
+    people = whole_counts(frame[count], "the table")
+    if people.astype(float).sum() > _MOST:
+        raise TableError(
+            f"rows stand for more than {_MOST:,} people, by column '{count}'",
+            hint="is it a number of people? If not, rename it",
+        )
+    return people
+
+
+def _of_second(known: dict[str, Any], options: tables.ReadOptions) -> list[str]:
+    """Read the second table of an anatomy; what is neither group nor count is what it is about."""
+    counted, _ = tables.adopt(table_of(known["sensitive_table"], options))
+    known["sensitive_table"], known["group"] = counted, known.get("group") or GROUP
+    return [column for column in counted.columns if column not in (known["group"], COUNT)]
+
+
+def _unlisted(frame: pl.DataFrame, policy: Policy, group: str | None) -> list[str]:
+    """Return the columns that a policy does not know: they should not be there."""
+    named = [name for names in policy.roles.values() for name in expanded(names, frame.columns)]
+    known = {*as_published(named, frame.columns), group, policy.group, GROUP}
+    return [column for column in frame.columns if column not in known]
 
 
 def _telling(

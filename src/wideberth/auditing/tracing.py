@@ -64,9 +64,8 @@ def trace(taken: Taken, published: Published, cover: Covering | None) -> list[Fi
     found += suppressed(
         given.frame, original, sensitive=given.sensitive, published=published, covering=cover
     )
-    # Who is alone is counted by the audit itself. Of several attributes the same may be said.
-    distinct = {(finding.name, finding.title): finding for finding in found}
-    return [finding for finding in distinct.values() if finding.name != "unique-rows"]
+    # Of several attributes the same may be said.
+    return list({(finding.name, finding.title): finding for finding in found}.values())
 
 
 def trace_others(taken: Taken, others: object) -> list[Finding]:
@@ -135,7 +134,7 @@ def trace_swaps(taken: Taken, *, asked: bool | None) -> list[Finding]:
     given, original = taken.examined, taken.original
     if original is None or not given.principles or given.counted is not None:
         return []
-    if taken.manifest is None and given.policy is None:
+    if not taken.made and given.policy is None:
         return []  # somebody else's table, made in a way that we do not know
     if asked is False or (asked is None and original.height > SMALL):
         return []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isnan
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -72,8 +73,17 @@ def audit_options(command: Any) -> Any:
         ),
         option(
             "--epsilon",
-            metavar="E",
+            multiple=True,
+            metavar="[COLUMN=]E",
             help="How near is near, of numbers; 10% for a share.  [default: the policy's]",
+        ),
+        option(
+            "--limit",
+            "limits",
+            multiple=True,
+            metavar="NAME=P",
+            help="What counts as a disclosure: delta=0.1, negligible=0.05, floor=0.1, rho1=0.1, "
+            "rho2=0.5 are the defaults.",
         ),
         option(
             "--hierarchy",
@@ -121,9 +131,10 @@ def audit(release: str, worst: int, form: str, **asked: Any) -> int:
     wideberth audit release.csv --original people.csv -p policy.toml
     wideberth audit foreign.csv --qi age,zip,sex --sensitive salary --epsilon 1000
     wideberth audit release.csv -p policy.toml --other last_year.csv
+    wideberth audit release.csv --epsilon salary=1000 --epsilon "score=5%" --limit rho2=0.3
     wideberth audit release.csv -p policy.toml --format json
 
-    Nothing is quoted but counts and shares. Exit code 0 if nothing grave was found, 3 if a
+    No sensitive value is quoted. Exit code 0 if nothing grave was found, 3 if a
     principle is violated or a finding is of high severity.
     """
     with console(stderr=True).status("reading and auditing …"):
@@ -147,6 +158,7 @@ def arguments(release: str, asked: dict[str, Any]) -> dict[str, Any]:
     from wideberth.anatomy import published
     from wideberth.policy import Policy
 
+    source = release
     plan = None if asked["policy"] is None else Policy.load(asked["policy"])
     options = read_options(
         asked["delimiter"], asked["encoding"], asked["missing"], plan.options if plan else None
@@ -161,6 +173,7 @@ def arguments(release: str, asked: dict[str, Any]) -> dict[str, Any]:
 
     return {
         "table": table(release),
+        "source": source,
         "original": table(asked["original"]),
         "policy": plan,
         "quasi": listed(asked["qi"]) or None,
@@ -172,12 +185,30 @@ def arguments(release: str, asked: dict[str, Any]) -> dict[str, Any]:
         "population": table(asked["population"]),
         "others": [table(path) for path in asked["others"]],
         "priors": table(asked["priors"]),
-        "epsilon": asked["epsilon"],
+        "epsilon": _reaches(asked["epsilon"]),
+        "limits": _limits(asked["limits"]),
         "hierarchies": assignments(asked["hierarchies"], "--hierarchy"),
         "types": assignments(asked["types"], "--type"),
         "everyone": asked["everyone"],
         "swaps": asked["swaps"],
     }
+
+
+def _reaches(given: tuple[str, ...]) -> str | dict[str, str] | None:
+    """Read --epsilon: one for all numbers, or one for each column."""
+    if len(given) == 1 and "=" not in given[0]:
+        return given[0]
+    return assignments(given, "--epsilon") or None
+
+
+def _limits(given: tuple[str, ...]) -> dict[str, float]:
+    found = {}
+    for name, text in assignments(given, "--limit").items():
+        try:
+            found[name] = float(text)
+        except ValueError:
+            raise click.UsageError(f"--limit {name}={text!r} is no number") from None
+    return found
 
 
 def render(found: Audit, name: str, out: Console) -> list[RenderableType]:
@@ -192,9 +223,6 @@ def render(found: Audit, name: str, out: Console) -> list[RenderableType]:
     parts += _principles(found, out)
     parts.append(_identity(found))
     parts += [_attribute(attribute) for attribute in found.attributes]
-    for attribute in found.attributes:
-        near = attribute.known.to_dict()["nearness"] or {"claims": []}
-        parts += [Text(claim["text"]) for claim in near["claims"] if claim["people"]]
     parts += _findings(found)
     parts += [Text(f"\nnote: {note}", style="yellow") for note in found.notes]
     yes, no = ("✓", "✗") if speaks_unicode(out) else ("ok", "FAIL")
@@ -216,6 +244,8 @@ def _risks(title: str, lines: list[tuple[str, Any]]) -> RenderableType:
     """Show risks, a line each: the worst, the mean, and how many people are above which."""
     from rich.table import Table
 
+    from wideberth.showing.wording import at_most, percent
+
     table = Table(box=None, pad_edge=False, header_style="dim", title_justify="left")
     table.title, table.title_style = f"\n{title}", "bold"
     table.add_column("")
@@ -224,7 +254,8 @@ def _risks(title: str, lines: list[tuple[str, Any]]) -> RenderableType:
     for label, risk in lines:
         if risk is not None:
             above = (f"{number:,}" for number in risk.above.values())
-            table.add_row(label, f"{risk.worst:.1%}", f"{risk.mean:.1%}", *above)
+            mean = "" if isnan(risk.mean) else percent(risk.mean)
+            table.add_row(label, at_most(risk.worst), mean, *above)
     return table
 
 
@@ -234,7 +265,7 @@ def _identity(found: Audit) -> RenderableType:
         "whose row it is",
         [
             ("group known", identity.prosecutor),
-            ("QIs known", identity.covering),
+            ("group not known", identity.covering),
             ("in a population", identity.journalist),
         ],
     )
@@ -244,7 +275,7 @@ def _attribute(attribute: Attribute) -> RenderableType:
     lines = []
     for who, measures in (
         ("group known", attribute.known),
-        ("QIs known", attribute.covering),
+        ("group not known", attribute.covering),
     ):
         if measures is not None:
             lines.append((f"the value, {who}", measures.guess))
@@ -253,6 +284,7 @@ def _attribute(attribute: Attribute) -> RenderableType:
                 share = near.epsilon * 100 if near.relative else near.epsilon
                 reach = f"{float(share):,g}{' %' if near.relative else ''}"
                 lines.append((f"within {reach}, {who}", measures.nearness.risk))
+                lines.append((f"best interval of ± {reach}, {who}", measures.nearness.best()))
             if measures.kinds is not None and measures.kinds.similarity is not None:
                 lines.append((f"a similar value, {who}", measures.kinds.similarity))
             if measures.dissimilarity is not None:

@@ -75,9 +75,7 @@ def report(
             read = [asked[key] for key in _READ] + [*asked["others"], release]
             sources = [*filter(None, read), manifest_path(release)]
             check_path(output, force=force, sources=sources)
-        told = run(
-            **arguments(release, asked), title=title, probe=probe, source=release, progress=progress
-        )
+        told = run(**arguments(release, asked), title=title, probe=probe, progress=progress)
         if output is not None:
             told.save(output, force=force)
     if form == "json":

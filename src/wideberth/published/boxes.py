@@ -11,7 +11,7 @@ import numpy.typing as npt
 import polars as pl
 
 from wideberth.errors import ParameterError, TableError
-from wideberth.exact import Ints
+from wideberth.exact import Bools, Ints
 from wideberth.groups import Partition
 from wideberth.published.alike import alike
 from wideberth.published.axes import Axis, read_axis
@@ -106,6 +106,19 @@ class Published:
             sizes=np.bincount(boxes.labels, minlength=boxes.count),
             original_rows=None if original is None else original.height,
         )
+
+    @property
+    def starred(self) -> Bools:
+        """Which boxes say ``*`` of every quasi-identifier.
+
+        >>> table = pl.DataFrame({"age": ["*", "34", "*"], "sex": ["*", "*", "f"]})
+        >>> Published.read(table, ["age", "sex"]).starred.tolist()
+        [True, False, False]
+        """
+        every = np.ones(len(self.labels), dtype=bool)
+        for i, axis in enumerate(self.axes):
+            every &= axis.everything[self.labels[:, i]]
+        return every
 
     def covering(self, *, most: int = 2_000_000, seed: int = 0, everyone: bool = False) -> Covering:
         """Find the boxes that cover each victim.

@@ -1,16 +1,11 @@
 """What a report says, as a dict fit for JSON, composed from the dicts of its parts.
 
-A report is for showing, so it is more reserved than what it is made from. It has no sensitive
-value and no row of the original; claims tell how near a value is known, not what it is; worst
-groups are named by what is published of them. One or two people become "fewer than 3" wherever it
-is said what can be learnt about their values. Who has the release can count them all the same: the
-rule keeps a report from pointing, it is no protection of its own.
+What it keeps to itself is decided in `discretion`.
 """
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
@@ -21,8 +16,15 @@ from wideberth import tables
 from wideberth.errors import OutputError
 from wideberth.findings import SEVERITIES
 from wideberth.release import NOT_PROMISED, PROMISE, now, versions
+from wideberth.reporting.discretion import (
+    discreet,
+    finding,
+    not_pointing,
+    verdict_on,
+    without,
+    worst_of,
+)
 from wideberth.reporting.verdict import verdict
-from wideberth.showing.wording import FEW
 
 #: How many points of a curve are kept, how many bars of a histogram, how many worst groups.
 POINTS, BARS, WORST = 200, 40, 10
@@ -30,13 +32,6 @@ NO_PROMISE = (
     "None: no policy was given that the table could keep, or it does not keep the one given."
 )
 _SUFFIXES = (".html", ".htm", ".json")
-#: Keys of an audit that count people about whose values something is learnt.
-_PEOPLE = ("people", "certain", "certain_people", "upward", "downward")
-#: What is kept of an attribute besides what adversaries learn; beliefs about single people are not.
-_ATTRIBUTE = ("on", "values", "victims")
-#: What is kept of a claim about values; its text tells how near, not where.
-_CLAIM = ("people", "confidence", "within", "relative", "text")
-_ONE_OR_TWO = re.compile(r"(?<![\d.,])(?:all )?[12]((?: of [\d,]+)? )(?:person|people|rows?)\b")
 
 Dict = dict[str, Any]
 
@@ -174,7 +169,7 @@ def compose(
             "rows": audit["rows"],
             "groups": audit["groups"],
             "original_rows": audit.get("original_rows"),
-            "suppressed": _suppressed(audit, made),
+            **_suppressed(audit, made, utility),
             "algorithm": (made.get("transform") or transform or {}).get("algorithm"),
         },
         "policy": {
@@ -182,7 +177,7 @@ def compose(
             "guessed": bool(audit.get("guessed")),
             "reasons": dict(audit.get("reasons") or {}),
             "satisfied": keeps,
-            "principles": [_without(principle, "worst") for principle in judged],
+            "principles": [verdict_on(principle) for principle in judged],
             "transform": dict(transform or made.get("transform") or {}) or None,
         },
         "risk": {"before": None if before is None else discreet(before), "after": after},
@@ -193,7 +188,7 @@ def compose(
                 "principle": principle["name"],
                 "on": principle.get("on"),
                 "parameters": dict(principle.get("parameters") or {}),
-                "groups": [dict(group) for group in principle["worst"][:WORST]],
+                "groups": worst_of(principle["worst"][:WORST]),
             }
             for principle in judged
             if principle.get("worst")
@@ -201,62 +196,14 @@ def compose(
         "utility": None if utility is None else dict(utility),
         "queries": None if queries is None else dict(queries),
         "probe": None if probe is None else dict(probe),
-        "findings": [_finding(found) for found in findings],
+        "findings": [finding(found) for found in findings],
         "promise": made.get("promise", PROMISE) if keeps else NO_PROMISE,
         "not_promised": list(made.get("not_promised") or NOT_PROMISED),
-        "notes": [*(audit.get("notes") or ()), *made.get("warnings", ()), *notes],
+        "notes": [*map(not_pointing, audit.get("notes") or ()), *made.get("warnings", ()), *notes],
         "manifest": made or None,
     }
     content["verdict"] = verdict(content)
     return Report(_plain({key: content[key] for key in ("title", "created", "verdict", *content)}))
-
-
-def discreet(audit: Mapping[str, Any]) -> Dict:
-    """Return an audit without what points at people: few people learnt about, and worst groups."""
-    told = _without(audit, "findings", "notes", "reasons")
-    told["principles"] = [_without(p, "worst") for p in audit.get("principles") or ()]
-    told["attributes"] = [
-        {
-            **{key: attribute.get(key) for key in _ATTRIBUTE},
-            **{who: _hidden(attribute.get(who)) for who in ("known", "covering")},
-        }
-        for attribute in audit.get("attributes") or ()
-    ]
-    return told
-
-
-def _hidden(part: Any, key: str = "") -> Any:
-    """Write one or two people as "fewer than 3", wherever they are counted."""
-    if isinstance(part, Mapping):
-        each = key in ("above", "people") or part.keys() == {"before", "after"}  # people by that
-        made = {k: _hidden(v, "people" if each else k) for k, v in part.items()}
-        if "above" in part and "people" in part:
-            made["people"] = part["people"]  # all that there are
-        if made.get("people") == FEW and "groups" in made:
-            made["groups"] = FEW  # a single group may be a single person
-        if made.get("people") == FEW and made.get("text"):
-            made["text"] = _not_pointing(made["text"])
-        return made
-    if isinstance(part, list | tuple):
-        if key == "claims":  # how near a value is known, never what it is
-            part = [{k: claim[k] for k in _CLAIM if k in claim} for claim in part]
-        return [_hidden(each, key) for each in part]
-    return FEW if key in _PEOPLE and part in (1, 2) else part
-
-
-def _finding(found: Mapping[str, Any]) -> Dict:
-    """Return a finding that counts no one or two people."""
-    texts = {key: _not_pointing(found[key]) for key in ("title", "meaning", "advice")}
-    return {**found, **texts, "figures": _hidden(found.get("figures") or {})}
-
-
-def _not_pointing(text: str) -> str:
-    """Write "1 person" and "2 of 9 people" as "fewer than 3 people" and "… of 9 people".
-
-    >>> _not_pointing("the salary of 1 person, and of 32 people, is known")
-    'the salary of fewer than 3 people, and of 32 people, is known'
-    """
-    return _ONE_OR_TWO.sub(rf"{FEW}\1people", text)
 
 
 def _plain(part: Any) -> Any:
@@ -270,17 +217,19 @@ def _plain(part: Any) -> Any:
     return part if isinstance(part, int | str | None) else str(part)
 
 
-def _suppressed(audit: Mapping[str, Any], manifest: Mapping[str, Any]) -> int | None:
-    told = audit.get("suppressed")
-    return (manifest.get("suppressed") or {}).get("rows") if told is None else told
+def _suppressed(
+    audit: Mapping[str, Any], manifest: Mapping[str, Any], utility: Mapping[str, Any] | None
+) -> Dict:
+    """Count the rows that are left out, and with them those that are published as ``*`` only."""
+    left = audit.get("suppressed")
+    if left is None:
+        left = (manifest.get("suppressed") or {}).get("rows")
+    starred = audit["rows"] - (utility or {}).get("rows", audit["rows"])
+    return {"suppressed": None if left is None else left + starred, "starred": starred}
 
 
 def _full(roles: Mapping[str, Any]) -> Dict:
     return {role: columns for role, columns in roles.items() if columns}
-
-
-def _without(part: Mapping[str, Any], *keys: str) -> Dict:
-    return {key: value for key, value in part.items() if key not in keys}
 
 
 def _tradeoff(advice: Mapping[str, Any]) -> Dict:
@@ -306,7 +255,7 @@ def _measured_sizes(utility: Mapping[str, Any] | None) -> Mapping[str, Any] | No
     told = (utility or {}).get("group_sizes")
     if told is None or "bins" not in told:
         return told
-    return {**_without(told, "bins"), "histogram": told["bins"]}
+    return {**without(told, "bins"), "histogram": told["bins"]}
 
 
 def _sizes(sizes: Mapping[str, Any]) -> Dict:

@@ -10,7 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from wideberth.reporting.verdict import losses, overall_loss
-from wideberth.showing import charts, picture, tabling, wording
+from wideberth.showing import adversaries, charts, picture, tabling, wording
 
 Dict = dict[str, Any]
 
@@ -64,15 +64,16 @@ def _asked(content: Dict) -> bool:
 
 def _identity(content: Dict) -> Dict:
     after, before = content["risk"]["after"], content["risk"]["before"]
+    known = "group" if after["identity"]["covering"] else "quasi-identifiers"
     chart = charts.at_risk(
         after["identity"]["prosecutor"],
         before["identity"]["prosecutor"] if before else None,
         name="identity",
         title="People whose row can be found",
         what="How many people's row is found with at least so high a chance, by who knows their "
-        "quasi-identifiers and that they are in the table.",
+        f"{known} and that they are in the table.",
     )
-    return {"table": tabling.identity(content["risk"]), "charts": _drawn([chart])}
+    return {"table": adversaries.identity(content["risk"]), "charts": _drawn([chart])}
 
 
 def _attribute(attribute: Dict, content: Dict) -> Dict:
@@ -80,8 +81,8 @@ def _attribute(attribute: Dict, content: Dict) -> Dict:
     on, known, covering = attribute["on"], attribute["known"], attribute.get("covering")
     before = _same(content["risk"]["before"], on)
     name = f"s{content['risk']['after']['attributes'].index(attribute)}"
-    how, risk = tabling.chief(known)
-    then = tabling.chief(before["known"]) if before else None
+    how, risk = adversaries.chief(known)
+    then = adversaries.chief(before["known"]) if before else None
     steps = [(m.get("background") or {}).get("ruled_out") or [] for m in (known, covering or {})]
     pictures = [
         charts.at_risk(
@@ -104,9 +105,8 @@ def _attribute(attribute: Dict, content: Dict) -> Dict:
     return {
         "on": on,
         "values": attribute.get("values"),
-        "victims": attribute.get("victims"),
-        "table": tabling.learnt(attribute, before),
-        "claims": tabling.claims(attribute),
+        "table": adversaries.learnt(attribute, before),
+        "claims": adversaries.claims(attribute),
         "charts": _drawn(pictures),
     }
 
@@ -114,9 +114,9 @@ def _attribute(attribute: Dict, content: Dict) -> Dict:
 def _pairs(known: Dict, covering: Dict | None) -> list[tuple[str, Dict, Dict | None]]:
     """Return what is learnt, and the risks of who knows the group and of who does not."""
     pairs = [("exact value", known["guess"], covering["guess"] if covering else None)]
-    how, risk = tabling.chief(known)
+    how, risk = adversaries.chief(known)
     if risk is not known["guess"]:
-        other = tabling.chief(covering) if covering else None
+        other = adversaries.chief(covering) if covering else None
         short = how.removeprefix("to ").partition(" (")[0]
         pairs.append((short, risk, other[1] if other and other[0] == how else None))
     return pairs
@@ -130,22 +130,14 @@ def _same(audit: Dict | None, on: str) -> Dict | None:
 def _glance(content: Dict) -> list[Dict]:
     """Return the few figures that stand below the verdict: before, now, and what it is."""
     after, before = content["risk"]["after"], content["risk"]["before"]
-    now = after["identity"]["prosecutor"]
-    told = [
-        _tile(
-            "worst chance to find a row",
-            before["identity"]["prosecutor"]["worst"] if before else None,
-            now["worst"],
-        )
-    ]
+    then = _both(before["identity"]) if before else None
+    told = [_tile("worst chance to find a row", then, _both(after["identity"]))]
     for attribute in after["attributes"][:2]:
-        how, risk = tabling.chief(attribute["known"])
+        how = adversaries.chief(attribute["known"])[0]
         other = _same(before, attribute["on"])
-        then = tabling.chief(other["known"]) if other else None
+        then = _learnt(other, how) if other else None
         what = f"worst chance to guess {attribute['on']} {how}"
-        told.append(
-            _tile(what, then[1]["worst"] if then and then[0] == how else None, risk["worst"])
-        )
+        told.append(_tile(what, then, _learnt(attribute, how)))
     loss = overall_loss(content)
     if loss is not None:
         told.append({"then": None, "now": wording.percent(loss), "what": "of detail lost (NCP)"})
@@ -159,6 +151,21 @@ def _glance(content: Dict) -> list[Dict]:
     return [*told, {"then": None, "now": str(len(findings)), "what": what}]
 
 
-def _tile(what: str, then: float | None, now: float) -> Dict:
-    before = None if then is None else wording.at_most(then)
-    return {"then": before, "now": wording.at_most(now), "what": what}
+def _both(identity: Dict) -> list[float]:
+    """Return the worst chance of who knows the group, and of who does not."""
+    return [risk["worst"] for risk in (identity["prosecutor"], identity["covering"]) if risk]
+
+
+def _learnt(attribute: Dict, how: str) -> list[float]:
+    """Return the same of guessing a value so nearly; nothing where that was not measured."""
+    seen = [adversaries.chief(m) for m in (attribute["known"], attribute.get("covering")) if m]
+    return [risk["worst"] for near, risk in seen if near == how]
+
+
+def _tile(what: str, then: list[float] | None, now: list[float]) -> Dict:
+    """Show the worse of two chances; if it is that without the group, the other one as well."""
+    before = wording.at_most(max(then)) if then else None
+    worst, known = wording.at_most(max(now)), wording.at_most(now[0])
+    if worst != known:
+        what += f" ({known} if the group is known)"
+    return {"then": before, "now": worst, "what": what}

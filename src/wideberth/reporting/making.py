@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,6 @@ from typing import Any
 import polars as pl
 
 from wideberth.advice import advise
-from wideberth.anatomy import MANIFEST, NAMES, published
 from wideberth.auditing import Audit
 from wideberth.auditing.inquiry import audited
 from wideberth.auditing.taking import Taken, take
@@ -21,7 +19,6 @@ from wideberth.measuring import measured
 from wideberth.policy import Policy
 from wideberth.principles import EpsilonMAnonymity, Principle
 from wideberth.querying import query_error
-from wideberth.release import manifest_path, sha256
 from wideberth.reporting.content import Report, compose
 
 #: How many queries are asked, and about how many attributes at most.
@@ -41,7 +38,8 @@ def report(
     title: str | None = None,
     probe: bool = False,
     swaps: bool | None = None,
-    epsilon: str | float | None = None,
+    epsilon: str | float | Mapping[str, str | float] | None = None,
+    limits: Mapping[str, float] | None = None,
     population: object = None,
     others: object = (),
     priors: object = None,
@@ -58,7 +56,9 @@ def report(
     original : dataframe or path, optional
         What it was made from. Only with it can a report compare before and after, and say what
         count queries the release answers how well.
-    policy, quasi, sensitive, principles, population, others, priors, epsilon, everyone, swaps
+    policy, quasi, sensitive, principles, population, others, priors
+        As in `audit`.
+    epsilon, limits, everyone, swaps
         As in `audit`.
     source : str or Path, optional
         The file that the release was read from, if it is not given by its path.
@@ -97,6 +97,7 @@ def report(
         quasi=quasi,
         sensitive=sensitive,
         principles=principles,
+        source=source,
         **known,
     )
     after = audited(
@@ -105,24 +106,26 @@ def report(
         others=others,
         priors=priors,
         epsilon=epsilon,
+        limits=limits,
         everyone=everyone,
         swaps=swaps,
     )
     tell("auditing the original")
-    before = _before(taken, after)
+    before = _before(taken, after, limits)
     tell("measuring")
     source = table if source is None and isinstance(table, str | Path) else source
-    manifest, notes = _manifest(taken, source)
+    manifest = None if taken.manifest is None else dict(taken.manifest)
     given = taken.examined
     utility = measured(given, taken.original, manifest=manifest)
     tell("asking queries")
-    queries = _queries(taken)
-    probed = _probe(taken) if probe else None
+    queries, unasked = _queries(taken)
+    probed, untried = _probe(taken) if probe else (None, [])
+    tradeoffs, untold = _tradeoffs(given, taken.original)
     tell("writing")
     return compose(
         audit=after.to_dict(),
         before=None if before is None else before.to_dict(),
-        advice=_tradeoffs(given, taken.original),
+        advice=tradeoffs,
         utility=utility.to_dict(),
         queries=queries,
         probe=probed,
@@ -130,11 +133,11 @@ def report(
         transform=None if given.policy is None else given.policy.transform,
         name=None if source is None else Path(source).name,
         title=title,
-        notes=[*notes, *utility.notes],
+        notes=[*utility.notes, *unasked, *untried, *untold],
     )
 
 
-def _before(taken: Taken, after: Audit) -> Audit | None:
+def _before(taken: Taken, after: Audit, limits: Mapping[str, float] | None) -> Audit | None:
     """Audit the original, as if it were published as it is."""
     given, original = taken.examined, taken.original
     if original is None:
@@ -150,48 +153,24 @@ def _before(taken: Taken, after: Audit) -> Audit | None:
     near = [a.known.attacks for a in after.attributes if a.known.attacks.neighbourhoods]
     reach = near[0].neighbourhoods if len(near) == 1 else None
     if reach is None:
-        return audited(whole, swaps=False)
-    return audited(whole, swaps=False, near=(reach.epsilon, reach.relative))
+        return audited(whole, limits=limits, swaps=False)
+    return audited(whole, limits=limits, swaps=False, near=(reach.epsilon, reach.relative))
 
 
-def _manifest(taken: Taken, source: str | Path | None) -> tuple[dict[str, Any] | None, list[str]]:
-    """Return what a release says of itself: in memory, or in the file beside it."""
-    if taken.manifest is not None:
-        return dict(taken.manifest), []
-    if source is None:
-        return None, []
-    folder = published(source)
-    beside = manifest_path(source) if folder is None else Path(source) / MANIFEST
-    try:
-        told = json.loads(beside.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return None, []
-    except (OSError, ValueError):
-        told = None
-    output = told.get("output") if isinstance(told, dict) else None
-    if not isinstance(output, dict):
-        return None, [f"{beside.name} could not be read as a manifest"]
-    if folder is None:
-        same = output.get("sha256") == sha256(source)
-    else:
-        digests = [{"name": file.name, "sha256": sha256(file)} for file in folder]
-        same = [output.get(part) for part in NAMES] == digests
-    if not same:
-        return None, [f"{beside.name} is of another file than {Path(source).name}: not shown"]
-    return told, []
+def _queries(taken: Taken) -> tuple[dict[str, Any] | None, list[str]]:
+    """Ask count queries, if there is an original to ask as well, and one sensitive attribute.
 
-
-def _queries(taken: Taken) -> dict[str, Any] | None:
-    """Ask count queries, if there is an original to ask as well, and one sensitive attribute."""
+    If they cannot be asked, a note says why.
+    """
     given, original = taken.examined, taken.original
     if original is None or not given.sensitive:
-        return None
+        return None, []
     tables: dict[str, Any] = {"release": given.frame}
     if given.counted is not None:
         exact = given.frame.drop(given.sensitive)
         tables = {"quasi_table": exact, "sensitive_table": given.counted, "group": given.group}
     try:
-        error = query_error(
+        asked = query_error(
             original,
             given.attributes,
             given.sensitive[0],
@@ -201,20 +180,22 @@ def _queries(taken: Taken) -> dict[str, Any] | None:
             dimensions=min(_DIMENSIONS, len(given.attributes) + 1),
             queries=_QUERIES,
         )
-    except (TableError, ParameterError):  # values that were changed on purpose, say
-        return None
-    return {"on": given.sensitive[0], **error.to_dict()}
+    except (TableError, ParameterError) as error:  # values that were changed on purpose, say
+        return None, [f"no count queries were asked: {error.what}"]
+    return {"on": given.sensitive[0], **asked.to_dict()}, []
 
 
-def _tradeoffs(given: Examined, original: pl.DataFrame | None) -> Sequence[Mapping[str, Any]]:
-    """Tell for each sensitive number which ε and m are possible, and which were chosen."""
+def _tradeoffs(
+    given: Examined, original: pl.DataFrame | None
+) -> tuple[list[dict[str, Any]], list[str]]:
+    """Tell for each sensitive number which ε and m are possible, and which were chosen.
+
+    If that cannot be told, a note says why.
+    """
     frame = given.frame if original is None else original
-    found = []
+    found, notes = [], []
     for name in given.sensitive:
         types = {k: v for k, v in given.types.items() if k == name}
-        advice = advise(frame[[name]], name, types=types)
-        if not advice.numeric:
-            continue
         guard = next(
             (
                 p
@@ -227,23 +208,34 @@ def _tradeoffs(given: Examined, original: pl.DataFrame | None) -> Sequence[Mappi
             (None, None, False) if guard is None else (guard.epsilon, guard.m, guard.relative)
         )
         try:
-            found.append(advice.to_dict(epsilon=epsilon, m=m, relative=relative))
-        except (ParameterError, InfeasibleError, TableError):
-            continue  # dates have no shares, say
-    return found
+            advice = advise(frame[[name]], name, types=types)
+            if advice.numeric:
+                found.append(advice.to_dict(epsilon=epsilon, m=m, relative=relative))
+        except (ParameterError, InfeasibleError, TableError) as error:  # dates have no shares, say
+            notes.append(f"which ε and m are possible for {name} is not told: {error.what}")
+    return found, notes
 
 
-def _probe(taken: Taken) -> dict[str, Any] | None:
+def _probe(taken: Taken) -> tuple[dict[str, Any] | None, list[str]]:
+    """Try how well models learn; if they cannot, a note says why."""
     from wideberth.probing import probe
 
     given, original = taken.examined, taken.original
-    if original is None or not given.sensitive or given.counted is not None:
-        return None
-    return probe(
+    lacking = None
+    if original is None:
+        lacking = "the original is not given"
+    elif not given.sensitive:
+        lacking = "there is nothing sensitive to predict"
+    elif given.counted is not None:
+        lacking = "the sensitive values stand in a table of their own"
+    if lacking is not None:
+        return None, [f"no models were tried: {lacking}"]
+    told = probe(
         given.frame,
         original,
         target=given.sensitive[0],
         features=given.attributes,
         hierarchies=given.hierarchies,
         types=given.types,
-    ).to_dict()
+    )
+    return told.to_dict(), []

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from wideberth.reporting.content import Report
 from wideberth.reporting.verdict import losses
-from wideberth.showing import tabling
+from wideberth.showing import adversaries, tabling
 from wideberth.showing.wording import count, percent
 
 if TYPE_CHECKING:
@@ -51,10 +51,10 @@ def render(report: Report, *, unicode: bool = True) -> list[RenderableType]:
     ]
     if told["policy"]["principles"]:
         parts += write.table(tabling.principles(told["policy"]))
-    parts += write.table(tabling.identity(told["risk"]))
+    parts += write.table(adversaries.identity(told["risk"]))
     for attribute in told["risk"]["after"]["attributes"]:
-        parts += write.table(tabling.learnt(attribute, _before(told, attribute["on"])))
-        parts += [Text(write.text(claim)) for claim in tabling.claims(attribute)]
+        parts += write.table(adversaries.learnt(attribute, _before(told, attribute["on"])))
+        parts += [Text(write.text(claim)) for claim in adversaries.claims(attribute)]
     if told["tradeoff"]:
         parts += write.table(tabling.tradeoffs(told["tradeoff"]))
     parts += _bars(told, write)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from wideberth.showing.tabling import chief
+from wideberth.showing.adversaries import chief, looked_at
 from wideberth.showing.wording import (
     FEW,
     at_most,
@@ -107,25 +107,37 @@ def _named(principle: Dict) -> str:
 
 
 def _identity(risk: Dict) -> str:
-    now, then = risk["after"]["identity"], (risk["before"] or {}).get("identity")
+    now, then = risk["after"]["identity"], risk["before"]
     said = [] if then is None else [f"Before: {_alone(then)}"]
     smallest = now["smallest"]
     if smallest > 1:
         told = f"nobody can be told from fewer than {counted(smallest - 1, 'other')}"
         told += "" if said else " by the quasi-identifiers"
     else:
-        told = _alone(now)
+        told = _alone(risk["after"])
     said.append(f"After: {told}" if said else told)
     return " ".join(sentence(part) for part in said)
 
 
-def _alone(identity: Dict) -> str:
-    uniques, people = identity["uniques"], identity["prosecutor"]["people"]
-    if uniques == 0:
-        return "nobody is alone with their quasi-identifiers"
-    who = "1 person" if uniques == 1 else f"{count(uniques)} people"
-    verb = "is" if uniques == 1 else "are"
-    return f"{who} ({percent(uniques / people)}) {verb} alone with their quasi-identifiers"
+def _alone(audit: Dict) -> str:
+    """Say who is alone: with the quasi-identifiers, or in a group, where others cover them, too."""
+    identity = audit["identity"]
+    uniques, mixed = identity["uniques"], identity["covering"]
+    alone = uniques if mixed is None else mixed["above"]["1"]
+    sampled = mixed is not None and any(looked_at(a["victims"]) for a in audit["attributes"])
+    said = []
+    if alone:
+        of = None if sampled else (mixed or identity["prosecutor"])["people"]
+        said.append(_people(alone, of) + " alone with their quasi-identifiers")
+        said[0] = f"at least {said[0]}" if sampled else said[0]
+    if uniques and uniques != alone:
+        said.append(_people(uniques, identity["prosecutor"]["people"]) + " alone in their group")
+    return listed(said) if said else "nobody is alone with their quasi-identifiers"
+
+
+def _people(number: int | str, of: int | None) -> str:
+    share = "" if of is None or isinstance(number, str) else f" ({percent(number / of)})"
+    return f"{counted(number, 'person', 'people')}{share} {'is' if number == 1 else 'are'}"
 
 
 def _attribute(attribute: Dict, before: Dict | None) -> str:
@@ -143,11 +155,9 @@ def _attribute(attribute: Dict, before: Dict | None) -> str:
     if mixed and mixed[0] == how:
         worst = mixed[1]["worst"]
         more = "more" if worst > risk["worst"] + 1e-9 else "no more"
-        seen = attribute.get("victims") or {"exact": True}
-        sample = "" if seen["exact"] else f", of {count(seen['looked_at'])} people looked at"
         said.append(
             f"Who knows the quasi-identifiers but not the group learns {more}:"
-            f" the chance is up to {at_most(worst)}{sample}"
+            f" the chance is up to {at_most(worst)}{looked_at(attribute.get('victims'))}"
         )
     return " ".join(sentence(part) for part in said)
 
@@ -172,11 +182,14 @@ def _price(content: Dict) -> str:
     loss = overall_loss(content)
     if loss is not None:
         parts.append(f"{percent(loss)} of the quasi-identifiers' detail is lost (NCP)")
-    left = content["release"]["suppressed"]
+    left, starred = content["release"]["suppressed"], content["release"]["starred"]
     if left is not None:
+        left -= starred
         parts.append(
             f"{counted(left, 'row is', 'rows are')} left out" if left else "no row is left out"
         )
+    if starred:
+        parts.append(f"{counted(starred, 'row is', 'rows are')} published as *")
     queries = content["queries"]
     if queries and queries.get("median") is not None:
         parts.append(f"half of {count(queries['queries'])} count queries are off by no more than "

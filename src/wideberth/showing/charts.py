@@ -81,7 +81,7 @@ def tradeoff(curve: Spec, *, name: str) -> Chart:
             "type": "quantitative",
             "title": f"ε: how near is near{' (share of the value)' if relative else ''}",
             "scale": {**log, "domain": [left, right], "nice": False},
-            "axis": {"format": "~%" if relative else "~s", "tickCount": 5, "grid": False},
+            "axis": {"format": "~%" if relative else ",~r", "tickCount": 5, "grid": False},
         },
         "y": {
             "field": "m",

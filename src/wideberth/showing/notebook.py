@@ -12,11 +12,12 @@ from html import escape
 from typing import Any
 
 from wideberth.principles import lookup
-from wideberth.showing import charts, tabling
+from wideberth.showing import adversaries, charts, tabling
 from wideberth.showing.wording import at_most, count, counted, figure, percent, written
 
 _BOX = "font-family:system-ui,sans-serif;font-size:14px;line-height:1.45;max-width:60rem"
 _CELL = "text-align:left;padding:.25em 1em .25em 0;border-bottom:1px solid #8886"
+_FINDING = ("severity", "finding", "what it means", "what to do")
 _COLOURS = {True: "#17603a", False: "#9b1c1c", None: "inherit"}
 
 
@@ -92,18 +93,21 @@ def audit(told: Mapping[str, Any]) -> str:
         )
         near = known.get("nearness")
         if near:
-            how = tabling.nearness(near)
+            how = adversaries.nearness(near)
             mixed = (covering.get("nearness") or {}).get("risk")
             name = f"guess {attribute['on']} to within {how}"
             rows.append((name, _worst(near["risk"]), _worst(mixed)))
+    sample = next((adversaries.looked_at(a.get("victims")) for a in told["attributes"]), "")
     found = [
-        (f"{tabling.SIGNS[f['severity']]} {f['severity']}", f["title"], f["advice"])
+        (f"{tabling.SIGNS[f['severity']]} {f['severity']}", f["title"], f["meaning"], f["advice"])
         for f in told["findings"]
     ]
     return _box(
-        _verdict(told["satisfied"], _rows(told)),
-        _table(("worst chance to", "group known", "group not known"), rows),
-        _table(("severity", "finding", "what to do"), found) if found else "No findings.",
+        _safe(told["safe"], _rows(told)),
+        _table(("worst chance to", "group known", f"group not known{sample}"), rows),
+        _table(("severity", "finding", "what it means", "what to do"), found)
+        if found
+        else "No findings.",
         _notes(told.get("notes") or ()),
     )
 
@@ -155,6 +159,11 @@ def _verdict(satisfied: bool | None, text: str) -> str:
     return (
         f'<strong style="color:{_COLOURS[satisfied]}">{said}</strong> <span>{escape(text)}</span>'
     )
+
+
+def _safe(safe: bool, text: str) -> str:
+    said = "✓ nothing grave was found" if safe else "✗ not safe"
+    return f'<strong style="color:{_COLOURS[safe]}">{said}</strong> <span>{escape(text)}</span>'
 
 
 def _box(*parts: str) -> str:

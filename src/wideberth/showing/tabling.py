@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from wideberth.showing.wording import (
-    FEW,
-    at_most,
     count,
     counted,
     figure,
-    percent,
     reach,
     sentence,
     written,
@@ -93,124 +90,6 @@ def roles(policy: Dict) -> Table:
     )
 
 
-def identity(risk: Dict) -> Table:
-    """Compare who could be named before and after."""
-    after, before = risk["after"], risk["before"]
-    audits = [a["identity"] for a in (before, after) if a is not None]
-    rows: list[tuple[str, ...]] = []
-
-    def add(label: str, cell: Callable[[Dict], str]) -> None:
-        cells = [cell(told) for told in audits]
-        if any(text != "–" for text in cells):
-            rows.append((label, *cells))
-
-    add("people alone with their quasi-identifiers", lambda i: count(i["uniques"]))
-    add("fewest rows that look alike", lambda i: count(i["smallest"]))
-    add("worst chance, target known to be in it (prosecutor)", lambda i: _worst(i["prosecutor"]))
-    add("mean chance of the same", lambda i: _mean(i["prosecutor"]))
-    add("worst chance, target from the population (journalist)", lambda i: _worst(i["journalist"]))
-    add("share of rows matched rightly (marketer)", lambda i: percent(i["marketer"]))
-    add("worst chance, group not known", lambda i: _worst(i["covering"]))
-    heads = ("before", "after") if before is not None else ("release",)
-    return Table(caption="Risk that somebody's row is found", columns=("risk", *heads), rows=rows)
-
-
-def chief(measures: Dict) -> tuple[str, Dict]:
-    """Return the risk that counts most of what was measured, after how a value is then known.
-
-    To be near a value is enough where near means something; else it must be guessed.
-    """
-    if near := measures.get("nearness"):
-        return f"to within {nearness(near)}", near["risk"]
-    if far := measures.get("dissimilarity"):
-        return f"to within {reach(far['epsilon'])}", far
-    kinds = measures.get("kinds") or {}
-    if kinds.get("similarity"):
-        return f"but for similar values (e = {figure(kinds.get('e'))})", kinds["similarity"]
-    return "exactly", measures["guess"]
-
-
-def nearness(near: Dict) -> str:
-    """Write how near is near, as an audit took it."""
-    return reach(near["epsilon"], bool(near.get("relative")), near.get("unit"))
-
-
-def learnt(attribute: Dict, before: Dict | None) -> Table:
-    """Compare what is learnt about a sensitive attribute: before, group known, group not known."""
-    seen = [] if before is None else [before["known"]]
-    seen.append(attribute["known"])
-    heads = ["before"] if before is not None else []
-    heads.append("group known")
-    if attribute.get("covering") is not None:
-        seen.append(attribute["covering"])
-        heads.append("group not known")
-    rows: list[tuple[str, ...]] = []
-
-    def add(label: str, cell: Callable[[Dict], Any]) -> None:
-        cells = [str(_tried(cell, told)) for told in seen]
-        if any(text != "–" for text in cells):
-            rows.append((label, *cells))
-
-    add("value guessed: worst chance", lambda m: at_most(m["guess"]["worst"]))
-    add("value guessed: mean chance", lambda m: percent(m["guess"]["mean"]))
-    add("people whose value is likelier than not", lambda m: _at(m["guess"], "0.5"))
-    add("people whose value is certain", lambda m: count(m["certain"]["people"]))
-    near = attribute["known"].get("nearness")
-    if near:
-        how = f"guessed to within {nearness(near)}"
-        add(f"{how}: worst chance", lambda m: at_most(m["nearness"]["risk"]["worst"]))
-        add(f"{how}: mean chance", lambda m: percent(m["nearness"]["risk"]["mean"]))
-        add(f"{how}: people, likelier than not", lambda m: _at(m["nearness"]["risk"], "0.5"))
-        add(f"most of a group in one interval, ± {nearness(near)}",
-            lambda m: at_most(m["nearness"]["fullest"]))  # fmt: skip
-    add("values to rule out until one is certain, at least",
-        lambda m: count(m["background"]["needed"]["least"]))  # fmt: skip
-    add("belief grows by at most", lambda m: _points(m["change"]["largest_gain"]))
-    add("belief grows at most", lambda m: f"{figure(m['change']['largest_ratio'])}-fold")
-    change = attribute["known"].get("change") or {}
-    if change.get("breaches"):
-        low, high = (change["breaches"][key] for key in ("rho1", "rho2"))
-        add(f"people whose belief goes from below {percent(low)} to above {percent(high)}",
-            lambda m: count(m["change"]["breaches"]["people"]))  # fmt: skip
-    for at, level in enumerate((attribute["known"].get("kinds") or {}).get("levels", ())):
-        add(f"kind of value (level {level['level']}): worst chance",
-            lambda m, at=at: at_most(m["kinds"]["levels"][at]["worst"]))  # type: ignore[misc]  # fmt: skip
-    add("similar value: worst chance", lambda m: at_most(m["kinds"]["similarity"]["worst"]))
-    add("dissimilarity: worst risk", lambda m: at_most(m["dissimilarity"]["worst"]))
-    return Table(
-        caption=f"What is learnt about {attribute['on']}",
-        columns=("measure", *heads),
-        rows=rows,
-    )
-
-
-def claims(attribute: Dict) -> list[str]:
-    """Say in words how near values are known, of whom and how surely. No value is named."""
-    said = []
-    for who, key in (("Group known", "known"), ("Group not known", "covering")):
-        near = (attribute.get(key) or {}).get("nearness") or {}
-        told = near.get("claims") or []
-        some = [claim for claim in told if claim["people"]] or told[:1]
-        texts = [_claim(claim, attribute["on"], near) for claim in some]
-        texts += [width["text"] for width in near.get("widths") or () if width.get("text")][:1]
-        if texts:
-            said.append(f"{who}: {'; '.join(texts)}.")
-    return said
-
-
-def _claim(claim: Dict, on: str, near: Dict) -> str:
-    if claim.get("text"):
-        return str(claim["text"])
-    people = claim["people"]
-    whose = "nobody's" if people == 0 else f"{count(people)} people's"
-    sure = "with certainty"
-    if claim["confidence"] < 1:
-        sure = f"with {percent(claim['confidence'])} confidence"
-    within = nearness({**near, "epsilon": claim["within"]})
-    how = f"to within {within}" if claim["within"] else "exactly"
-    return f"{whose} {on} is known {how} {sure}"
-
-
 def tradeoffs(curves: list[Dict]) -> Table:
     """Say what was chosen for each sensitive number, and how far one could have gone."""
     rows = []
@@ -268,31 +147,6 @@ def bound(principles: Sequence[Dict], on: str) -> float | None:
 
 def _number(value: Any) -> bool:
     return isinstance(value, int | float) and value >= 1
-
-
-def _worst(risk: Dict | None) -> str:
-    return "–" if risk is None else at_most(risk["worst"])
-
-
-def _mean(risk: Dict | None) -> str:
-    return "–" if risk is None else percent(risk["mean"])
-
-
-def _at(risk: Dict, level: str) -> str:
-    people = risk["above"].get(level, 0)
-    return people if people == FEW else count(people)
-
-
-def _points(gain: float | None) -> str:
-    return "–" if gain is None else f"{100 * gain:.3g} points"
-
-
-def _tried(cell: Callable[[Dict], Any], told: Dict) -> Any:
-    """Return a cell; a dash where the audit did not measure it."""
-    try:
-        return cell(told)
-    except (KeyError, TypeError, IndexError):
-        return "–"
 
 
 def between(low: int, high: int) -> str:

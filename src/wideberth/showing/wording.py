@@ -1,9 +1,8 @@
-"""Numbers as people read them. A risk is rounded up and a size is exact: nothing is overclaimed."""
+"""Numbers as people read them: few digits, and nothing is certain that is not."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from math import ceil, floor
 from typing import Any
 
 #: What stands for one or two people, where the number would point at them.
@@ -68,16 +67,14 @@ def percent(share: float | None) -> str:
 
 
 def at_most(share: float | None) -> str:
-    """Write a risk, rounded up: the truth is never higher. What is not quite certain stays so.
+    """Write a risk, to the nearest tenth of a percent. What is not quite certain stays so.
 
-    >>> [at_most(p).replace("\u00a0", " ") for p in (0.2, 1 / 3, 0.20001, 0.9999)]
-    ['20 %', '33.4 %', '20.1 %', '99.9 %']
+    >>> [at_most(p).replace("\u00a0", " ") for p in (0.2, 1 / 3, 0.2009, 0.9999)]
+    ['20 %', '33.3 %', '20.1 %', '99.9 %']
     """
     if share is None:
         return "–"
-    tenths = 1000 * share
-    up = ceil(tenths - 1e-6)  # what a float adds to 0.2 is no risk
-    return _written(share, (floor(tenths) if up >= 1000 > tenths + 1e-6 else up) / 10)
+    return _written(share, min(round(100 * share, 1), 99.9 if share < 1 else 100.0))
 
 
 def _written(share: float, hundredths: float) -> str:

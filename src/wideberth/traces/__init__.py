@@ -7,7 +7,7 @@ check cannot see is said in its module.
     the order of the rows: that of the original, or one that chance does not explain;
 `identifiers`
     columns that number or name the rows, texts that look like addresses or numbers of people,
-    quasi-identifiers that are unique still, insensitive columns that tell rows apart;
+    insensitive columns that tell rows apart;
 `exact_ends`
     intervals that end at people's own values;
 `intersect`

@@ -4,14 +4,12 @@ Severity
 --------
 high
     a column that a policy calls an identifier is still there; (nearly) every row has a name or
-    number of its own; somebody's published quasi-identifiers are nobody else's, and other columns
-    stand beside them;
+    number of its own;
 medium
     an insensitive number with decimals is nearly unique;
 low
     a column's name says that it identifies people; insensitive columns tell rows apart whose
-    quasi-identifiers are published alike; exact quasi-identifiers are unique, but nothing stands
-    beside them;
+    quasi-identifiers are published alike;
 info
     a sensitive number is nearly unique, so that whoever knows it exactly finds its row.
 
@@ -19,7 +17,8 @@ Row numbers are found by `wideberth.traces.numbering`, and texts that look like 
 of people by `wideberth.traces.shapes`; these not in quasi-identifiers, whose labels may look like
 anything.
 
-What it cannot see: names in free text, and which columns others know.
+What it cannot see: names in free text, and which columns others know. Who is alone with published
+quasi-identifiers is no trace: an audit counts them itself.
 """
 
 from __future__ import annotations
@@ -90,8 +89,7 @@ def identifiers(
     if quasi and frame.height > 1:
         if boxes is None:
             boxes = Partition.by_equality((read(frame[name]) for name in quasi), frame.height)
-        beside = [name for name in [*others, *sensitive] if name in frame.columns]
-        found += _alone(boxes, beside) or _extending(boxes, frame, others)
+        found += _extending(boxes, frame, others)
     said = {finding.figures.get("column") for finding in found}
     for name in [*others, *sensitive]:
         if name in frame.columns and name not in said:
@@ -143,39 +141,15 @@ def _guessed(frame: pl.DataFrame) -> list[Finding]:
     return found
 
 
-def _alone(boxes: Partition, beside: Sequence[str]) -> list[Finding]:
-    """Count the rows that no other row equals on the quasi-identifiers."""
-    alone = _single(boxes)
-    if not alone:
-        return []
-    return [
-        Finding(
-            name="unique-rows",
-            severity="high" if beside else "low",
-            title=f"{alone:,} rows are alone with their quasi-identifiers",
-            meaning="Whoever knows the quasi-identifiers of such a person finds the row"
-            + (
-                " and reads everything that stands beside them."
-                if beside
-                else ", and knows that the person is in the table."
-            ),
-            advice="Ask for k-anonymity, or generalise more."
-            if beside
-            else "Generalise quasi-identifiers, if being in the table is a secret.",
-            figures={"rows": alone, "of": len(boxes.labels)},
-        )
-    ]
-
-
 def _extending(boxes: Partition, frame: pl.DataFrame, others: Sequence[str]) -> list[Finding]:
-    """Count the rows that are alone if an insensitive column is known, or all of them are."""
-    by_column, together = {}, boxes
+    """Count the rows that are alone only if an insensitive column is known, or all of them are."""
+    by_column, together, before = {}, boxes, _single(boxes)  # these stay alone
     for name in others:
         column = read(frame[name])
-        if single := _single(_parted(boxes, column)):
+        if single := _single(_parted(boxes, column)) - before:
             by_column[name] = single
         together = _parted(together, column)
-    single = _single(together)
+    single = _single(together) - before
     if not single:
         return []
     named = ", ".join(f"'{name}'" for name in by_column) or "insensitive columns together"
@@ -185,9 +159,9 @@ def _extending(boxes: Partition, frame: pl.DataFrame, others: Sequence[str]) -> 
             name="insensitive-columns",
             severity="low",
             title=f"{named} {tell} rows apart whose quasi-identifiers are published alike",
-            meaning=f"{single:,} of {frame.height:,} rows are alone with their quasi-identifiers "
-            "and insensitive values. Whoever knows these of a person finds the row: the groups "
-            "protect from that no more.",
+            meaning=f"{single:,} of {frame.height:,} rows have the quasi-identifiers of others, "
+            "but not their insensitive values as well. Whoever knows both of a person finds the "
+            "row: the groups protect from that no more.",
             advice="If others may know such a column, it is a quasi-identifier: say so in the "
             "policy; else drop it, or publish it less exactly.",
             figures={"rows": single, "of": frame.height, "by_column": by_column},

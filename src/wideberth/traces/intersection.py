@@ -4,6 +4,11 @@ In each release a victim faces a histogram: the sensitive values of all boxes th
 victim. A value must be in all of them, at least as often as in the one that has it least: the
 minimum of the counts, value by value (a composition, or intersection, attack).
 
+Which values are left is certain. How likely each of them is, by these counts, is an estimate only:
+it is no posterior of Bayes, for which one would have to know how the releases were made. Of a
+release that makes a guess worse, an adversary may take no notice; so a person's chance is that
+from all releases together, or that from one of them, whichever is greater.
+
 With the original, victims are its rows, and the boxes that cover them are known. Without it,
 victims are the rows of the first release, whose box is known; of the other releases all boxes that
 overlap it are taken, which are too many: how many are certain is a lower bound then.
@@ -11,9 +16,10 @@ overlap it are taken, which are too many: how many are certain is a lower bound 
 Severity
 --------
 high
-    for somebody, a single value is left, though every release by itself leaves several;
+    for somebody, a single value is left, though the first release by itself leaves several;
 medium
-    more people's values can be guessed with a probability of 3/4 than from any one release;
+    somebody's value can be guessed with a probability of 3/4, by the estimate, and not from the
+    first release by itself;
 low
     on average, the probability of guessing right rises by a tenth or more;
 info
@@ -36,6 +42,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from wideberth.attacks import CONFIDENCES
 from wideberth.encode import Codes, Column, encode
 from wideberth.errors import ParameterError
 from wideberth.exact import Bools, Floats, Ints
@@ -44,7 +51,7 @@ from wideberth.groups import Groups
 from wideberth.published import Axis, Covering, Published
 from wideberth.traces.columns import read_both
 
-_LEVELS = (0.5, 0.75, 0.9, 1.0)
+_LIKELY = 0.75
 _PEOPLE = 10_000  # victims to look at, of more a random sample
 _ENTRIES = 5_000_000  # histogram entries to intersect; beyond, a sample of the victims is taken
 _PAIRS = 10_000_000  # pairs of victims and boxes
@@ -259,17 +266,17 @@ def _members(axis: Axis, codes: Codes, width: int) -> Bools:
 
 @dataclass(frozen=True, kw_only=True)
 class _Outcome:
-    """What is learnt, before (from a single release) and after (from all together).
+    """What is learnt, before (from the first release) and after (with the others beside it).
 
-    Before, a person counts by the release that tells most; the mean is that of one release.
+    Nobody counts for less after: how many more people pass a level is how many pass it newly. Whose
+    value alone is left has a chance of 1.
     """
 
     people: int
     of: int
     outside: int
     mean: tuple[float, float]
-    certain: tuple[int, int]
-    above: dict[str, tuple[int, int]]
+    above: dict[float, tuple[int, int]]
 
 
 def _outcome(victims: _Victims, seed: int) -> _Outcome:
@@ -284,17 +291,14 @@ def _outcome(victims: _Victims, seed: int) -> _Outcome:
     begin = np.repeat(first.start[situations[:, 0]] - np.cumsum(many) + many, many)
     entry = begin + np.arange(len(owner))
     value, left = first.codes[entry], first.counts[entry]
-    alone = first.distinct[situations[:, 0]] == 1
     guesses = [first.lookup(situations[:, 0], codes) / first.sizes[situations[:, 0]]]
     for k, other in enumerate(others, start=1):
         at = situations[:, k]
         left = np.minimum(left, other.lookup(at[owner], value))
         guesses.append(other.lookup(at, codes) / other.sizes[at])
-        alone |= other.distinct[at] == 1
     total = np.bincount(owner, weights=left, minlength=len(chosen))
     own = np.bincount(owner, weights=left * (value == codes[owner]), minlength=len(chosen))
-    before, after = np.maximum.reduce(guesses), own / np.maximum(total, 1)
-    single = np.bincount(owner, weights=left > 0, minlength=len(chosen)) == 1
+    before, after = guesses[0], np.maximum.reduce([*guesses, own / np.maximum(total, 1)])
     looked_at = int(people.sum())
 
     def mean(shares: Floats) -> float:
@@ -307,27 +311,28 @@ def _outcome(victims: _Victims, seed: int) -> _Outcome:
         people=looked_at,
         of=victims.of,
         outside=victims.outside,
-        mean=(max(map(mean, guesses)), mean(after)),
-        certain=(
-            int(people[alone & (before == 1)].sum()),
-            int(people[single & (own > 0)].sum()),
-        ),
-        above={f"{x:g}": (many_at(before, x), many_at(after, x)) for x in _LEVELS},
+        mean=(mean(before), mean(after)),
+        above={x: (many_at(before, x), many_at(after, x)) for x in CONFIDENCES},
     )
 
 
 def _judged(on: str, found: _Outcome, *, lower_bound: bool) -> list[Finding]:
-    newly = found.certain[1] - found.certain[0]
-    likely = found.above["0.75"][1] - found.above["0.75"][0]
-    if newly > 0:
+    above = {f"{x:g}": {"before": b, "after": a} for x, (b, a) in found.above.items()}
+    certain, likely = (found.above[x][1] - found.above[x][0] for x in (1.0, _LIKELY))
+    rises = found.mean[1] >= _RISE * found.mean[0] > 0
+    least, people = "at least " if found.people < found.of else "", f"{found.of:,} people"
+    if certain:
         severity = "high"
-        title = f"together, the releases leave {newly:,} of {found.people:,} people one '{on}' only"
-    elif likely > 0:
+        title = f"together, the releases leave {least}{certain:,} of {people} one '{on}' only"
+    elif likely:
         severity = "medium"
-        title = f"together, the releases make '{on}' likely for {likely:,} more people"
-    elif found.mean[1] >= _RISE * found.mean[0]:
+        title = (
+            f"together, the releases make '{on}' likely for {least}{likely:,} of {people}, "
+            "as the first does not by itself"
+        )
+    elif rises:
         severity = "low"
-        title = f"together, the releases tell more of '{on}' than each by itself"
+        title = f"together, the releases tell more of '{on}' than the first by itself"
     elif lower_bound:
         severity = "info"
         title = f"how much the releases tell of '{on}' together cannot be told without the original"
@@ -339,19 +344,19 @@ def _judged(on: str, found: _Outcome, *, lower_bound: bool) -> list[Finding]:
         "of": found.of,
         "covered_in_some_only": found.outside,
         "mean": {"before": found.mean[0], "after": found.mean[1]},
-        "certain": {"before": found.certain[0], "after": found.certain[1]},
-        "above": {x: {"before": b, "after": a} for x, (b, a) in found.above.items()},
+        "certain": above["1"],
+        "above": above,
         "lower_bound": lower_bound,
     }
-    some = f" (Of {found.of:,} people, {found.people:,} were looked at.)"
+    some = f" (Of {people}, {found.people:,} were looked at.)"
     return [
         Finding(
             name="several-releases",
             severity=severity,
             title=title,
-            meaning="A value that is possible in one release may be ruled out by another one. The "
-            f"chance of guessing right rises from {100 * found.mean[0]:.1f} % to "
-            f"{100 * found.mean[1]:.1f} % on average."
+            meaning="A value that is possible in one release may be ruled out by another one."
+            + _change(*found.mean)
+            + " Chances are estimates: a value counts as often as in the release that has it least."
             + (
                 " Without the original, boxes were taken for possible that are not: more people "
                 "may be certain than were found."
@@ -364,3 +369,11 @@ def _judged(on: str, found: _Outcome, *, lower_bound: bool) -> list[Finding]:
             figures=figures,
         )
     ]
+
+
+def _change(before: float, after: float) -> str:
+    """Say how the mean chance changes, if the figures that are shown do."""
+    was, becomes = (f"{100 * mean:.3g} %" for mean in (before, after))
+    if was == becomes:
+        return f" On average, the chance of guessing right stays at about {was}."
+    return f" On average, the chance of guessing right rises from {was} to {becomes}."

@@ -164,17 +164,20 @@ def _some(figures: dict[str, Any]) -> Finding:
 def _who(figures: dict[str, Any]) -> str:
     """Say how many of them are known to be left out, by their quasi-identifiers."""
     outside = figures.get("covered_by_no_box")
-    return f"; {outside:,} of whom no published label covers" if outside else ""
+    if not outside:
+        return ""
+    looked_at, people = figures["looked_at"], figures["original_rows"]
+    if looked_at == people:
+        return f"; {outside:,} of whom no published label covers"
+    return (
+        f"; at least {outside:,} of whom no published label covers (of {people:,} people, "
+        f"{looked_at:,} were looked at)"
+    )
 
 
 def _starred(published: Published) -> list[Finding]:
     """Count rows of which nothing is told but their sensitive values."""
-    if not published.axes:
-        return []
-    every = np.logical_and.reduce(
-        [axis.everything[published.labels[:, i]] for i, axis in enumerate(published.axes)]
-    )
-    rows = int(published.sizes[every].sum())
+    rows = int(published.sizes[published.starred].sum())
     if not rows or rows == published.rows:
         return []
     return [
