@@ -334,3 +334,144 @@ def test_bad_input(arguments, error, message):
     usual = {} if "policy" in arguments else {"quasi": "age", "sensitive": "pay"}
     with pytest.raises(error, match=message):
         wb.audit(OVERLAPPING, **{**usual, "group": "group", **arguments})
+
+
+def test_a_population_beside_an_anatomy():
+    people = datasets.patients(200)
+    quasi = [c for c in people.columns if c != "diagnosis"]
+    made = wb.anonymize(
+        people, quasi=quasi, sensitive="diagnosis", principles="distinct-l:l=2", algorithm="anatomy"
+    )
+    identity = wb.audit(made, population=people.drop("diagnosis")).identity
+    assert identity.journalist.mean == identity.prosecutor.mean  # nobody else is in it
+
+
+def test_presence_is_counted_by_what_labels_cover():
+    release = pl.DataFrame({"age": ["20..29"] * 2, "pay": [1, 2]})
+    population = pl.DataFrame({"age": [21, 22, 23, 24, 50]})
+    for most, satisfied in (("0.5", True), ("0.4", False)):
+        audit = wb.audit(
+            release,
+            quasi="age",
+            sensitive="pay",
+            principles=f"delta-presence:delta_min=0,delta_max={most}",
+            population=population,
+        )
+        assert audit.satisfied is satisfied  # two of the four who are 20 to 29
+
+
+def test_limits_of_disclosure():
+    table = pl.DataFrame({"zip": ["1"] * 4 + ["2"] * 16, "ill": ["a", "a", "b", "c"] + ["c"] * 16})
+
+    def breaches(**limits: float) -> int:
+        audit = wb.audit(table, quasi="zip", sensitive="ill", limits=limits)
+        return audit.to_dict()["attributes"][0]["known"]["change"]["breaches"]["people"]
+
+    assert breaches() == 2  # the two with a: from 2/20 to 2/4
+    assert breaches(rho2=0.6) == 0
+    assert breaches(rho2=0.25) == 3  # b: from 1/20 to 1/4
+    with pytest.raises(ParameterError, match="no 'rho3'"):
+        breaches(rho3=1)
+
+
+def test_how_near_is_near_for_each_attribute():
+    table = pl.DataFrame({"zip": ["1"] * 4, "pay": [1000, 1050, 9000, 9900], "age": [1, 2, 3, 4]})
+    audit = wb.audit(
+        table, quasi="zip", sensitive=["pay", "age"], epsilon={"pay": 100, "age": "10%"}
+    )
+    told = [attribute["known"]["nearness"] for attribute in audit.to_dict()["attributes"]]
+    assert [(near["epsilon"], near["relative"]) for near in told] == [(100, False), (0.1, True)]
+    assert told[0]["risk"]["worst"] == 1 / 2
+
+
+def test_what_holds_of_the_whole_table_is_no_finding():
+    table = pl.DataFrame({"zip": ["1", "1", "2", "2"], "score": [1, 2, 3, 4]})
+    assert "proximity" not in names(wb.audit(table, quasi="zip", sensitive="score", epsilon=100))
+    assert "proximity" in names(wb.audit(table, quasi="zip", sensitive="score", epsilon=0.5))
+
+
+def test_a_principle_that_holds_is_not_asked_for():
+    table = pl.DataFrame({"zip": ["1"] * 2 + ["2"] * 2, "pay": [0, 150, 900, 1050]})
+    audit = wb.audit(table, quasi="zip", sensitive="pay", principles="epsilon-m:epsilon=100,m=2")
+    assert audit.satisfied
+    [found] = [finding for finding in audit.findings if finding.name == "proximity"]
+    assert found.severity == "medium"
+    assert "delta-l" in found.advice
+
+
+def test_findings_do_not_hide_one_another():
+    rows = ["a"] * 2 + ["b"] * 9 + ["c"]
+    table = pl.DataFrame({"zip": ["1"] * 2 + ["2"] * 10, "ill": rows})
+    found = names(wb.audit(table, quasi="zip", sensitive="ill"))
+    assert {"homogeneity", "likely-value", "background-knowledge"} <= set(found)
+
+
+def test_who_is_alone_though_others_cover_them():
+    people = pl.DataFrame({"age": [21, 22, 23, 50], "pay": [1, 2, 3, 4]})
+    table = pl.DataFrame({"age": ["21..22", "20..22", "20..29", "50"], "pay": [1, 2, 3, 4]})
+    audit = wb.audit(table, original=people, quasi="age", sensitive="pay")
+    by_name = {finding.name: finding for finding in audit.findings}
+    assert by_name["uniques"].figures["people"] == 2  # 23 and 50
+    assert by_name["alone-in-group"].figures["people"] == 4
+
+
+def test_a_column_that_the_policy_does_not_know():
+    policy = wb.Policy(roles={"quasi": ["age"], "sensitive": ["pay"]})
+    table = OVERLAPPING.with_columns(visits=pl.Series([1, 2, 2, 1]))
+    audit = wb.audit(table, policy=policy)
+    assert "unlisted-column" in names(audit)
+    assert audit.roles["insensitive"] == ["visits"]
+
+
+def test_a_manifest_tells_roles_and_principles(tmp_path):
+    made = wb.anonymize(
+        datasets.sal(300),
+        quasi=["age", "birthplace", "occupation"],
+        sensitive="income",
+        principles=["k-anonymity:k=3", "epsilon-m:epsilon=500,m=3"],
+    )
+    made.save(tmp_path / "release.csv")
+    audit = wb.audit(tmp_path / "release.csv")
+    assert not audit.guessed
+    assert audit.satisfied
+    assert [str(r.principle) for r in audit.checked.principles] == [
+        "k-anonymity:k=3",
+        "epsilon-m:epsilon=500,m=3",
+    ]
+    with (tmp_path / "release.csv").open("a") as file:  # another file than that of the manifest
+        file.write("20..21,1,1,1,9\n")
+    changed = wb.audit(tmp_path / "release.csv")
+    assert changed.guessed
+    assert any("another file" in note for note in changed.notes)
+
+
+def test_an_original_of_other_people_is_refused():
+    people, others = datasets.sal(400), datasets.sal(400, seed=9)
+    made = wb.anonymize(
+        people.with_columns(ill=pl.Series(["a", "b"] * 200)),
+        quasi=["age", "birthplace", "occupation"],
+        sensitive=["income", "ill"],
+        principles="distinct-l:on=income,l=3",
+    )
+    others = others.with_columns(pl.col("income") + 37, ill=pl.Series(["a", "b"] * 200))
+    with pytest.raises(TableError, match="groups have more rows than they cover people"):
+        wb.audit(made, original=others)
+
+
+def test_a_sample_is_said_to_be_one(monkeypatch):
+    monkeypatch.setattr("wideberth.auditing.inquiry._MANY_PAIRS", 500)
+    people = datasets.sal(600)
+    made = wb.anonymize(
+        people,
+        quasi=["age", "birthplace", "occupation"],
+        sensitive="income",
+        principles="epsilon-m:epsilon=1000,m=3",
+    )
+    audit = wb.audit(made, original=people, swaps=False)
+    victims = audit.attributes[0].victims
+    assert not victims["exact"]
+    assert victims["looked_at"] < victims["of"] == 600
+    assert any(f"{victims['looked_at']:,} of 600 people" in note for note in audit.notes)
+    everyone = wb.audit(made, original=people, swaps=False, everyone=True)
+    assert everyone.attributes[0].victims["exact"]
+    assert not [note for note in everyone.notes if "looked at" in note]
