@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from wideberth.attacks import Faced, Identity, Settings, learn
-from wideberth.auditing.believing import Priors
+from wideberth.auditing.believing import Believed, Priors
 from wideberth.auditing.facing import Matching, faced, found_among, match, require_fit
 from wideberth.auditing.judging import (
     judge_attribute,
@@ -31,7 +31,7 @@ from wideberth.auditing.tracing import trace, trace_others, trace_swaps
 from wideberth.checking import judged
 from wideberth.errors import ParameterError, TableError
 from wideberth.examining import Examined
-from wideberth.findings import by_severity
+from wideberth.findings import Finding, by_severity
 from wideberth.groups import Partition
 from wideberth.memory import bounded
 from wideberth.policy import Policy
@@ -179,82 +179,43 @@ def audited(
             f"the release has {frame.height:,} rows, the original only {original.height:,}",
             hint="name the table that the release was made from",
         )
-    anatomised = given.counted is not None
-    everybody = given.population if population is None else population
     given = replace(given, reference=original)
-    subject = given.subject
     sensed = sense(given, original)  # which says what is wrong with values
-    most = _FEW_PAIRS if original is None else _MANY_PAIRS
-    cover = matched = None
+    believed = Priors.read(priors, sensed, given.attributes)
+    everybody = given.population if population is None else population
     with ThreadPoolExecutor(1) as pool:  # much of the work lets other threads work meanwhile
-        grouping = pool.submit(lambda: subject.partition)
-        published = Published.read(
-            frame,
-            given.attributes,
-            original=original,
-            hierarchies=given.hierarchies,
-            types=given.types,
-        )
-        # Rows that say the same in other words are a group, too.
-        groups = grouping.result() if given.group is not None else published.boxes
-        alike = published.boxes if anatomised else groups
-        if everybody is not None:
-            matched = match(given, alike, everybody)
-        checking = pool.submit(copy_context().run, _checked, given, alike, matched, worst)
-        # Only with an original do traces depend on who is covered by which boxes.
-        tracing = None if original is not None else pool.submit(trace, taken, published, None)
-        if not anatomised:
-            cover = published.covering(most=most, everyone=everyone)
-        checked = checking.result()
+        laid = _lay_out(pool, replace(taken, examined=given), everybody, everyone, worst)
+        published, cover = laid.published, laid.cover
         if cover is not None:
             require_fit(published, cover, sensed)
-        traces = tracing.result() if tracing is not None else trace(taken, published, cover)
-    sampled = cover is not None and not cover.exact
-    doubts = [*_looked_at(published, cover), *([] if matched is None else matched.notes)]
+        attributes = [
+            _learn(one, laid, _settings(one, epsilon, limits or {}, near, believed), believed)
+            for one in sensed
+        ]
+        checked, traces = laid.checking.result(), laid.tracing.result()
     identity = Identity.of(
-        alike.sizes().sizes,
-        population=None if matched is None else matched.counts,
+        laid.alike.sizes().sizes,
+        population=None if laid.matched is None else laid.matched.counts,
         covering=None if cover is None else found_among(published, cover),
     )
-    attributes = []
+    sampled = cover is not None and not cover.exact
+    reports = [] if checked is None else checked.principles
+    holding = [report.principle for report in reports if report.satisfied]
     findings = [
         *([] if checked is None else judge_policy(checked)),
         *judge_columns(taken.unlisted),
-        *judge_identity(identity, exact=anatomised, sampled=sampled),
+        *judge_identity(identity, exact=given.counted is not None, sampled=sampled),
     ]
-    reports = [] if checked is None else checked.principles
-    holding = [report.principle for report in reports if report.satisfied]
-    if identity.lacking:
-        doubts.append(
-            f"the population lacks people of the table: groups of {people(identity.lacking)} match "
-            "fewer of it than they have rows"
-        )
-    notes = [
-        *taken.notes,
-        *_unread(published),
-        *doubts,
-        *(note for one in sensed for note in one.notes),
-    ]
-    believed = Priors.read(priors, sensed, given.attributes)
-    for one in sensed:
-        asked = _settings(one, epsilon, limits or {}, near, believed)
-        attribute = _learn(one, groups, published, cover, asked)
-        if believed is not None:
-            boxes = published.boxes.histograms(one.column)
-            found = list(believed.about(one, published, boxes))
-            attribute = replace(attribute, believed=found)
-            findings += judge_beliefs(found)
-        attributes.append(attribute)
+    for one, attribute in zip(sensed, attributes, strict=True):
         kept = [guard for guard in one.guards if guard in holding]
         on, known, covering = attribute.on, attribute.known, attribute.covering
+        findings += judge_beliefs(attribute.believed)
         findings += judge_attribute(on, known, kept)
         findings += judge_mixture(on, known, covering, kept, sampled=sampled)
-    findings += traces
-    findings += trace_others(taken, others)
-    findings += trace_swaps(taken, asked=swaps)
+    findings += [*traces, *trace_others(taken, others), *trace_swaps(taken, asked=swaps)]
     return Audit(
         rows=frame.height,
-        groups=groups.count,
+        groups=laid.groups.count,
         boxes=published.boxes.count,
         original_rows=None if original is None else original.height,
         suppressed=None if original is None else original.height - frame.height,
@@ -265,7 +226,58 @@ def audited(
         identity=identity,
         attributes=attributes,
         findings=by_severity(findings),
-        notes=notes,
+        notes=[
+            *taken.notes,
+            *_unread(published),
+            *_looked_at(published, cover),
+            *_in_doubt(laid.matched, identity),
+            *(note for one in sensed for note in one.notes),
+        ],
+    )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Laid:
+    """A table laid out: what it publishes, its groups, and who is covered by which boxes."""
+
+    published: Published
+    groups: Partition  # as published
+    alike: Partition  # rows that nobody can tell apart by their quasi-identifiers
+    cover: Covering | None
+    matched: Matching | None
+    checking: Future[CheckResult | None]
+    tracing: Future[list[Finding]]
+
+
+def _lay_out(
+    pool: ThreadPoolExecutor, taken: Taken, everybody: object, everyone: bool, worst: int
+) -> _Laid:
+    """Read what is published, and start what can be done meanwhile."""
+    given, original = taken.examined, taken.original
+    grouping = pool.submit(lambda: given.subject.partition)
+    published = Published.read(
+        given.frame,
+        given.attributes,
+        original=original,
+        hierarchies=given.hierarchies,
+        types=given.types,
+    )
+    # Rows that say the same in other words are a group, too.
+    groups = grouping.result() if given.group is not None else published.boxes
+    anatomised = given.counted is not None
+    alike = published.boxes if anatomised else groups
+    matched = None if everybody is None else match(given, alike, everybody)
+    checking = pool.submit(copy_context().run, _checked, given, alike, matched, worst)
+    most = _FEW_PAIRS if original is None else _MANY_PAIRS
+    cover = None if anatomised else published.covering(most=most, everyone=everyone)
+    return _Laid(
+        published=published,
+        groups=groups,
+        alike=alike,
+        cover=cover,
+        matched=matched,
+        checking=checking,
+        tracing=pool.submit(trace, taken, published, cover),
     )
 
 
@@ -327,28 +339,37 @@ def _settings(
     )
 
 
-def _learn(
-    sensed: Sensed,
-    groups: Partition,
-    published: Published,
-    cover: Covering | None,
-    settings: Settings,
-) -> Attribute:
+def _learn(sensed: Sensed, laid: _Laid, settings: Settings, believed: Priors | None) -> Attribute:
     """Measure what is learnt of one attribute, with the group known and without."""
-    domain = sensed.domain
-    known = learn(Faced.known(groups.histograms(sensed.column)), domain, settings)
+    domain, published, cover = sensed.domain, laid.published, laid.cover
+    known = learn(Faced.known(laid.groups.histograms(sensed.column)), domain, settings)
     covering, victims = None, None
     if cover is not None:
         covering = learn(faced(sensed, published, cover), domain, settings)
-        looked_at = len(cover.victims)
-        victims = {"looked_at": looked_at, "of": cover.of, "exact": cover.exact}
+        victims = {"looked_at": len(cover.victims), "of": cover.of, "exact": cover.exact}
+    about: list[Believed] = []
+    if believed is not None:
+        boxes = published.boxes.histograms(sensed.column)
+        about = list(believed.about(sensed, published, boxes))
     return Attribute(
         on=sensed.name,
         values=int(np.count_nonzero(domain.histogram[: domain.known])),
         known=known,
         covering=covering,
         victims=victims,
+        believed=about,
     )
+
+
+def _in_doubt(matched: Matching | None, identity: Identity) -> list[str]:
+    """Say what is wrong with the population."""
+    notes = [] if matched is None else list(matched.notes)
+    if identity.lacking:
+        notes.append(
+            f"the population lacks people of the table: groups of {people(identity.lacking)} match "
+            "fewer of it than they have rows"
+        )
+    return notes
 
 
 def _looked_at(published: Published, cover: Covering | None) -> list[str]:
