@@ -160,6 +160,19 @@ def test_a_release_tells_what_it_is():
     assert {finding.severity for finding in audit.findings} <= {"low", "info"}
 
 
+def test_what_is_said_of_a_release_goes_before_what_it_says():
+    people = datasets.sal(100)
+    made = wb.anonymize(
+        people,
+        quasi=["age", "birthplace", "occupation"],
+        sensitive="income",
+        principles="k-anonymity:k=4",
+    )
+    audit = wb.audit(made, quasi=["age"], sensitive=["income"], principles="k-anonymity:k=2")
+    assert audit.roles["quasi"] == ["age"]
+    assert [str(report.principle) for report in audit.checked.principles] == ["k-anonymity:k=2"]
+
+
 def test_hierarchies_of_a_release_are_known_to_it():
     people = datasets.sal(500)
     made = wb.anonymize(

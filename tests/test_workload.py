@@ -622,3 +622,11 @@ def test_a_release_knows_its_hierarchies_and_types() -> None:
         wb.query_error(people, **asked, release=release.table)
     said = wb.query_error(people, **asked, **known, release=release.table)
     assert wb.query_error(people, release=release) == said
+
+
+def test_the_module_is_found_by_its_name():
+    import wideberth as wb
+
+    assert wb.workload.Workload is Workload
+    assert "ncp" in wb.metrics.METRICS
+    assert {"datasets", "metrics", "workload"} <= set(dir(wb))

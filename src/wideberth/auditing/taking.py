@@ -27,6 +27,8 @@ from wideberth.words import as_string
 _GUESSED = "roles were guessed from names and values: name the columns, or give a policy"
 
 
+#: What is said of single columns.
+_BY_COLUMN = ("hierarchies", "types")
 #: For how many people the rows of a table may stand.
 _MOST = 100_000_000
 
@@ -107,30 +109,20 @@ def take(
         The file that the table was read from, if it is not given by its path. A manifest beside it
         tells the roles of a release's columns, if nobody else does.
     """
-    doubts: list[str] = []
-    manifest: Mapping[str, Any] | None
-    made = isinstance(table, Release)
     if isinstance(table, Release):
-        said, manifest, table = _said(table), table.manifest, table.table
         policy = None  # which it was made by, or with options beside it
-        for key in ("hierarchies", "types"):
-            known[key] = {**said.pop(key), **(known.get(key) or {})}
-        quasi, sensitive = quasi or said.pop("quasi"), sensitive or said.pop("sensitive")
-        known = {**said, **_given(known)}
-    else:
-        source = table if isinstance(table, str | Path) else source
-        manifest, doubts = manifest_beside(source)
-        if isinstance(table, str | Path) and (pair := published(table)) is not None:
-            table, known["sensitive_table"] = pair[0], known.get("sensitive_table") or pair[1]
     if policy is not None and not isinstance(policy, Policy):
         policy = Policy.load(policy)
     options = policy.options if policy else tables.ReadOptions()
-    frame, _ = tables.adopt(table_of(table, options))
-    if manifest is not None and policy is None and not (quasi or sensitive):
-        roles = manifest["roles"]
-        quasi, sensitive = as_published(roles["quasi"], frame.columns), roles["sensitive"]
-        known["group"] = known.get("group") or manifest.get("group")
-        known["principles"] = known.get("principles") or principles_told(manifest)
+    opened = _opened(table, source, known)
+    frame, _ = tables.adopt(table_of(opened.table, options))
+    known, manifest = opened.known, opened.manifest
+    if policy is None and not (quasi or sensitive):
+        quasi = as_published(opened.quasi, frame.columns) or None
+        sensitive = opened.sensitive or None
+        if not opened.made and manifest is not None:
+            known["group"] = known.get("group") or manifest.get("group")
+            known["principles"] = known.get("principles") or principles_told(manifest)
     unlisted = [] if policy is None else _unlisted(frame, policy, known.get("group"))
     if policy is not None and unlisted:
         more = [*policy.roles.get("insensitive", ()), *unlisted]
@@ -170,16 +162,55 @@ def take(
         reasons=reasons,
         silent=silent,
         unlisted=unlisted,
-        doubts=doubts,
+        doubts=opened.doubts,
         manifest=manifest,
-        made=made,
+        made=opened.made,
     )
 
 
-def _said(release: Release) -> dict[str, Any]:
-    """Return what a release tells `check` about itself."""
-    said = {"hierarchies": {}, "types": {}, "quasi": None, "sensitive": None, **release.question}
-    return {**said, "sensitive_table": release.sensitive} if isinstance(release, Anatomy) else said
+@dataclass(frozen=True, kw_only=True)
+class _Opened:
+    """A table, and what it brings along: by itself, or in a manifest beside it."""
+
+    table: object
+    known: dict[str, Any]
+    quasi: Sequence[str] = ()
+    sensitive: Sequence[str] = ()
+    manifest: Mapping[str, Any] | None = None
+    doubts: Sequence[str] = ()
+    made: bool = False
+
+
+def _opened(table: object, source: str | Path | None, known: Mapping[str, Any]) -> _Opened:
+    """Open a release, a file, a folder or a table; what is known of it goes before what it says."""
+    if isinstance(table, Release):
+        said = dict(table.question)
+        merged = {k: {**(said.get(k) or {}), **(known.get(k) or {})} for k in _BY_COLUMN}
+        quasi, sensitive = said.pop("quasi"), said.pop("sensitive")
+        if isinstance(table, Anatomy):
+            said["sensitive_table"] = table.sensitive
+        return _Opened(
+            table=table.table,
+            known={**said, **_given(known), **merged},
+            quasi=quasi,
+            sensitive=sensitive,
+            manifest=table.manifest,
+            made=True,
+        )
+    source = table if isinstance(table, str | Path) else source
+    manifest, doubts = manifest_beside(source)
+    known = dict(known)
+    if isinstance(table, str | Path) and (pair := published(table)) is not None:
+        table, known["sensitive_table"] = pair[0], known.get("sensitive_table") or pair[1]
+    roles = {} if manifest is None else manifest["roles"]
+    return _Opened(
+        table=table,
+        known=known,
+        quasi=roles.get("quasi", ()),
+        sensitive=roles.get("sensitive", ()),
+        manifest=manifest,
+        doubts=doubts,
+    )
 
 
 def _people(frame: pl.DataFrame, count: str) -> Ints:

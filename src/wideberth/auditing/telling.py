@@ -31,8 +31,9 @@ def manifest_beside(source: str | Path | None) -> tuple[dict[str, Any] | None, l
         return None, []
     except (OSError, ValueError):
         told = None
-    output = told.get("output") if isinstance(told, dict) else None
-    if not isinstance(output, dict):
+    told = told if isinstance(told, dict) else {}
+    output = told.get("output")
+    if not isinstance(output, dict) or not isinstance(told.get("roles"), dict):
         return None, [f"{beside.name} could not be read as a manifest"]
     if folder is None:
         same = output.get("sha256") == sha256(source)
