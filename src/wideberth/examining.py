@@ -18,12 +18,10 @@ from wideberth import tables
 from wideberth.errors import ParameterError, TableError
 from wideberth.policy import GROUP, Policy
 from wideberth.principles import Principle, parse
+from wideberth.published.boxes import BOUNDS
 from wideberth.schema import TYPES, by_column, check_roles, expanded
 from wideberth.subject import Subject, require_column
 from wideberth.twofold import TwoTables, require_fit, table_of
-
-#: The endings of the columns in which a release publishes a quasi-identifier as bounds.
-_BOUNDS = ("min", "max", "missing")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -165,7 +163,7 @@ def attributes(quasi: Sequence[str], columns: Sequence[str]) -> list[str]:
     names = []
     for column in quasi:
         base, _, end = column.rpartition("_")
-        bounded = end in _BOUNDS and base not in columns
+        bounded = end in BOUNDS and base not in columns
         both = f"{base}_min" in columns and f"{base}_max" in columns
         names.append(base if bounded and both else column)
     return list(dict.fromkeys(names))
@@ -175,7 +173,7 @@ def as_published(quasi: Sequence[str], columns: Sequence[str]) -> list[str]:
     """Name the columns in which a release publishes quasi-identifiers: perhaps as bounds."""
     found = []
     for column in quasi:
-        bounds = [end for part in _BOUNDS if (end := f"{column}_{part}") in columns]
+        bounds = [end for part in BOUNDS if (end := f"{column}_{part}") in columns]
         found += bounds if column not in columns and len(bounds) > 1 else [column]
     return found
 

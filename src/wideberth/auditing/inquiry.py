@@ -22,7 +22,6 @@ from wideberth.auditing.judging import (
     judge_identity,
     judge_mixture,
     judge_policy,
-    people,
 )
 from wideberth.auditing.outcome import Attribute, Audit
 from wideberth.auditing.sensing import Epsilon, Sensed, epsilon_of, sense
@@ -38,6 +37,7 @@ from wideberth.policy import Policy
 from wideberth.principles import Dissimilarity, LEDiversity, Principle
 from wideberth.published import Covering, Published
 from wideberth.results import CheckResult, GroupReport
+from wideberth.showing.wording import people
 
 #: How many pairs of a victim and a box that covers it are looked at, unless all of them are. A
 #: victim without an original is a box, and stands for the people in it: fewer will do.

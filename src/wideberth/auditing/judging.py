@@ -13,7 +13,7 @@ from wideberth.auditing.believing import Believed
 from wideberth.findings import Finding
 from wideberth.principles import DeltaLDiversity, EpsilonMAnonymity, Principle
 from wideberth.results import CheckResult
-from wideberth.showing.wording import at_most
+from wideberth.showing.wording import as_risk, counted, people
 
 #: From this chance on, a guess is too good to be published without a thought.
 _LIKELY, _EVEN = 0.75, 0.5
@@ -33,8 +33,8 @@ def judge_policy(checked: CheckResult) -> Iterator[Finding]:
                 name="policy",
                 severity="high",
                 title=f"{report.principle}{on} is violated in "
-                f"{many(report.violating_groups, 'group')}",
-                meaning=f"{many(report.violating_rows, 'row')} do not have the protection that "
+                f"{counted(report.violating_groups, 'group')}",
+                meaning=f"{counted(report.violating_rows, 'row')} do not have the protection that "
                 "the policy asks for.",
                 advice="Anonymize again with this policy, or ask `wideberth advise` what is "
                 "possible.",
@@ -124,7 +124,7 @@ def judge_attribute(name: str, known: Measures, guards: Sequence[Principle]) -> 
             name="homogeneity",
             severity="high",
             title=f"{name} of {people(certain)} is certain: "
-            f"{many(known.certain.groups, 'group')} with one value",
+            f"{counted(known.certain.groups, 'group')} with one value",
             meaning="Whoever knows that somebody is in such a group knows the value.",
             advice=_DIVERSITY,
             figures=known.certain.to_dict(),
@@ -198,7 +198,7 @@ def judge_mixture(
     promised = bounds and known.attacks.chosen == "policy"
     if worst > (min(bounds) if promised else max(alone, _EVEN)) + _ROUNDING:
         than = "the policy promises" if promised else "who knows the group"
-        chance = f"{at_most(worst)} or more" if sampled else f"up to {at_most(worst)}"
+        chance = f"{as_risk(worst)} or more" if sampled else f"up to {as_risk(worst)}"
         yield Finding(
             name="mixture",
             severity="low" if promised else "medium",
@@ -220,8 +220,8 @@ def judge_beliefs(believed: Sequence[Believed]) -> Iterator[Finding]:
         yield Finding(
             name="positive-disclosure",
             severity="medium",
-            title=f"with the given priors, {worst.on} of people in {many(worst.certain, 'group')} "
-            f"is believed with up to {at_most(worst.worst)}",
+            title=f"with the given priors, {worst.on} of people in "
+            f"{counted(worst.certain, 'group')} is believed with up to {as_risk(worst.worst)}",
             meaning="What is believed of such people beforehand rules out the other values of "
             "their groups.",
             advice="Ask for a larger l, so that more values must be ruled out.",
@@ -309,17 +309,3 @@ def _at_least(sampled: bool) -> str:
 
 def _are(number: int) -> str:
     return "is" if number == 1 else "are"
-
-
-def people(number: int) -> str:
-    """Write a number of people.
-
-    >>> people(1), people(1200)
-    ('1 person', '1,200 people')
-    """
-    return "1 person" if number == 1 else f"{number:,} people"
-
-
-def many(number: int, noun: str) -> str:
-    """Write a number of things."""
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")

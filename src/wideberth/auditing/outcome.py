@@ -8,9 +8,9 @@ from typing import Any
 
 from wideberth.attacks import Identity, Measures
 from wideberth.auditing.believing import Believed
-from wideberth.auditing.judging import many
 from wideberth.findings import Finding
 from wideberth.results import CheckResult
+from wideberth.showing.wording import counted
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,7 +141,7 @@ class Audit:
 
     def __str__(self) -> str:
         """Return the findings, a line each."""
-        lines = [f"{many(self.rows, 'row')} in {many(self.groups, 'group')}"]
+        lines = [f"{counted(self.rows, 'row')} in {counted(self.groups, 'group')}"]
         lines += [str(finding) for finding in self.findings] or ["nothing found"]
         return "\n".join(lines + [f"note: {note}" for note in self.notes])
 

@@ -244,7 +244,7 @@ def _risks(title: str, lines: list[tuple[str, Any]]) -> RenderableType:
     """Show risks, a line each: the worst, the mean, and how many people are above which."""
     from rich.table import Table
 
-    from wideberth.showing.wording import at_most, percent
+    from wideberth.showing.wording import as_risk, percent
 
     table = Table(box=None, pad_edge=False, header_style="dim", title_justify="left")
     table.title, table.title_style = f"\n{title}", "bold"
@@ -255,7 +255,7 @@ def _risks(title: str, lines: list[tuple[str, Any]]) -> RenderableType:
         if risk is not None:
             above = (f"{number:,}" for number in risk.above.values())
             mean = "" if isnan(risk.mean) else percent(risk.mean)
-            table.add_row(label, at_most(risk.worst), mean, *above)
+            table.add_row(label, as_risk(risk.worst), mean, *above)
     return table
 
 

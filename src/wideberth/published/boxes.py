@@ -18,7 +18,8 @@ from wideberth.published.axes import Axis, read_axis
 from wideberth.published.covering import Covering, covering
 from wideberth.schema import absent
 
-_BOUNDS = ("min", "max", "missing")
+#: The endings of the columns in which a quasi-identifier is published as bounds.
+BOUNDS = ("min", "max", "missing")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -144,7 +145,7 @@ def _columns(frame: pl.DataFrame, quasi: Sequence[str]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for name in quasi:
         stem, _, part = name.rpartition("_")
-        if part in _BOUNDS and name in frame.columns and stem not in frame.columns:
+        if part in BOUNDS and name in frame.columns and stem not in frame.columns:
             bounds = _bounds(frame, stem)
             if name in bounds and all(end in quasi for end in bounds):
                 found[stem] = bounds
@@ -155,7 +156,7 @@ def _columns(frame: pl.DataFrame, quasi: Sequence[str]) -> dict[str, list[str]]:
 
 
 def _bounds(frame: pl.DataFrame, name: str) -> list[str]:
-    ends = [f"{name}_{part}" for part in _BOUNDS]
+    ends = [f"{name}_{part}" for part in BOUNDS]
     there = [end for end in ends if end in frame.columns]
     return there if there[:2] == ends[:2] else []
 

@@ -44,7 +44,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     for shown in (wording.count, wording.counted, wording.figure, wording.percent,
-                  wording.at_most, wording.sentence, wording.moment):  # fmt: skip
+                  wording.as_risk, wording.sentence, wording.moment):  # fmt: skip
         environment.filters[shown.__name__] = shown
     environment.globals.update(tabling=tabling, signs=tabling.SIGNS, words=tabling.WORDS)
     return environment
@@ -164,8 +164,8 @@ def _learnt(attribute: Dict, how: str) -> list[float]:
 
 def _tile(what: str, then: list[float] | None, now: list[float]) -> Dict:
     """Show the worse of two chances; if it is that without the group, the other one as well."""
-    before = wording.at_most(max(then)) if then else None
-    worst, known = wording.at_most(max(now)), wording.at_most(now[0])
+    before = wording.as_risk(max(then)) if then else None
+    worst, known = wording.as_risk(max(now)), wording.as_risk(now[0])
     if worst != known:
         what += f" ({known} if the group is known)"
     return {"then": before, "now": worst, "what": what}

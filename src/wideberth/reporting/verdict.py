@@ -11,7 +11,7 @@ from typing import Any
 from wideberth.showing.adversaries import chief, looked_at
 from wideberth.showing.wording import (
     FEW,
-    at_most,
+    as_risk,
     count,
     counted,
     listed,
@@ -150,14 +150,14 @@ def _attribute(attribute: Dict, before: Dict | None) -> str:
     said.append(f"After: {_guessed(risk, how)}" if said else _guessed(risk, how))
     fullest = (attribute["known"].get("nearness") or {}).get("fullest")
     if fullest is not None and fullest > risk["worst"] + 1e-9:
-        said.append(f"An interval of that reach, where it is best, holds up to {at_most(fullest)}")
+        said.append(f"An interval of that reach, where it is best, holds up to {as_risk(fullest)}")
     mixed = chief(attribute["covering"]) if attribute.get("covering") else None
     if mixed and mixed[0] == how:
         worst = mixed[1]["worst"]
         more = "more" if worst > risk["worst"] + 1e-9 else "no more"
         said.append(
             f"Who knows the quasi-identifiers but not the group learns {more}:"
-            f" the chance is up to {at_most(worst)}{looked_at(attribute.get('victims'))}"
+            f" the chance is up to {as_risk(worst)}{looked_at(attribute.get('victims'))}"
         )
     return " ".join(sentence(part) for part in said)
 
@@ -174,7 +174,7 @@ def _guessed(risk: Dict, how: str) -> str:
             return (
                 f"the value of {counted(people, 'person', 'people')}{share} is guessed {how} {sure}"
             )
-    return f"nobody's value is guessed {how} with a chance above {at_most(risk['worst'])}"
+    return f"nobody's value is guessed {how} with a chance above {as_risk(risk['worst'])}"
 
 
 def _price(content: Dict) -> str:

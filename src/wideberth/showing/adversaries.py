@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from wideberth.showing.tabling import Table
-from wideberth.showing.wording import FEW, at_most, count, figure, percent, reach
+from wideberth.showing.wording import FEW, as_risk, count, figure, percent, reach
 
 Dict = dict[str, Any]
 
@@ -86,20 +86,20 @@ def learnt(attribute: Dict, before: Dict | None) -> Table:
         if any(text != "–" for text in cells):
             rows.append((label, *cells))
 
-    add("value guessed: worst chance", lambda m: at_most(m["guess"]["worst"]))
+    add("value guessed: worst chance", lambda m: as_risk(m["guess"]["worst"]))
     add("value guessed: mean chance", lambda m: percent(m["guess"]["mean"]))
     add("people whose value is as likely as not, or more", lambda m: _at(m["guess"], "0.5"))
     add("people whose value is certain", lambda m: count(m["certain"]["people"]))
     near = attribute["known"].get("nearness")
     if near:
         how = f"guessed to within {nearness(near)}"
-        add(f"{how}: worst chance", lambda m: at_most(m["nearness"]["risk"]["worst"]))
+        add(f"{how}: worst chance", lambda m: as_risk(m["nearness"]["risk"]["worst"]))
         add(f"{how}: mean chance", lambda m: percent(m["nearness"]["risk"]["mean"]))
         add(
             f"{how}: people, as likely as not, or more", lambda m: _at(m["nearness"]["risk"], "0.5")
         )
         add(f"most of a group in one interval, ± {nearness(near)}",
-            lambda m: at_most(m["nearness"]["fullest"]))  # fmt: skip
+            lambda m: as_risk(m["nearness"]["fullest"]))  # fmt: skip
     add("values to rule out until one is certain, at least",
         lambda m: count(m["background"]["needed"]["least"]))  # fmt: skip
     add("belief grows by at most", lambda m: _points(m["change"]["largest_gain"]))
@@ -108,9 +108,9 @@ def learnt(attribute: Dict, before: Dict | None) -> Table:
         add(label, lambda m, kind=kind: count(m["change"][kind]["people"]))  # type: ignore[misc]
     for at, level in enumerate((attribute["known"].get("kinds") or {}).get("levels", ())):
         add(f"kind of value (level {level['level']}): worst chance",
-            lambda m, at=at: at_most(m["kinds"]["levels"][at]["worst"]))  # type: ignore[misc]  # fmt: skip
-    add("similar value: worst chance", lambda m: at_most(m["kinds"]["similarity"]["worst"]))
-    add("dissimilarity: worst risk", lambda m: at_most(m["dissimilarity"]["worst"]))
+            lambda m, at=at: as_risk(m["kinds"]["levels"][at]["worst"]))  # type: ignore[misc]  # fmt: skip
+    add("similar value: worst chance", lambda m: as_risk(m["kinds"]["similarity"]["worst"]))
+    add("dissimilarity: worst risk", lambda m: as_risk(m["dissimilarity"]["worst"]))
     return Table(
         caption=f"What is learnt about {attribute['on']}",
         columns=("measure", *heads),
@@ -171,7 +171,7 @@ def _claim(claim: Dict, on: str, near: Dict) -> str:
 
 
 def _worst(risk: Dict | None) -> str:
-    return "–" if risk is None else at_most(risk["worst"])
+    return "–" if risk is None else as_risk(risk["worst"])
 
 
 def _mean(risk: Dict | None) -> str:

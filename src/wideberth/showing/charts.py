@@ -17,7 +17,7 @@ from wideberth.showing.picture import (
     told_apart,
 )
 from wideberth.showing.tabling import between
-from wideberth.showing.wording import FEW, at_most, count, figure, percent, reach
+from wideberth.showing.wording import FEW, as_risk, count, figure, percent, reach
 
 _ADVERSARIES = ("group known", "group not known")
 _LEVELS = {"0.5": "50 % or more", "0.75": "75 % or more", "0.9": "90 % or more", "1": "certain"}
@@ -50,7 +50,7 @@ def at_risk(
         name=name,
         title=title,
         text=f"{what} Worst chance: "
-        + ", ".join(f"{when} {at_most((risk or {})['worst'])}" for when, risk in given)
+        + ", ".join(f"{when} {as_risk((risk or {})['worst'])}" for when, risk in given)
         + ".",
         columns=("chance", *names),
         rows=rows,
@@ -213,8 +213,8 @@ def adversaries(
         rows += [
             (
                 f"{what}, {kind}",
-                at_most(known[kind]),
-                at_most(covering[kind]) if covering else "–",
+                as_risk(known[kind]),
+                as_risk(covering[kind]) if covering else "–",
             )
             for kind in ("worst", "mean")
         ]
@@ -337,7 +337,7 @@ def background(known: Sequence[Spec], covering: Sequence[Spec], *, name: str, on
                     cell
                     for who, _ in given
                     for cell in (
-                        at_most(by[who].get(tick, {}).get("worst")),
+                        as_risk(by[who].get(tick, {}).get("worst")),
                         count(by[who].get(tick, {}).get("certain")),
                     )
                 ),

@@ -13,7 +13,7 @@ from typing import Any
 
 from wideberth.principles import lookup
 from wideberth.showing import adversaries, charts, tabling
-from wideberth.showing.wording import at_most, count, counted, figure, percent, written
+from wideberth.showing.wording import as_risk, count, counted, figure, percent, written
 
 _BOX = "font-family:system-ui,sans-serif;font-size:14px;line-height:1.45;max-width:60rem"
 _CELL = "text-align:left;padding:.25em 1em .25em 0;border-bottom:1px solid #8886"
@@ -85,7 +85,7 @@ def advice(told: Mapping[str, Any]) -> str:
 def audit(told: Mapping[str, Any]) -> str:
     """Show an `Audit`: the verdict, the worst risks, the findings."""
     identity = told["identity"]
-    rows = [("find a row", at_most(identity["prosecutor"]["worst"]), _worst(identity["covering"]))]
+    rows = [("find a row", as_risk(identity["prosecutor"]["worst"]), _worst(identity["covering"]))]
     for attribute in told["attributes"]:
         known, covering = attribute["known"], attribute.get("covering") or {}
         rows.append(
@@ -151,7 +151,7 @@ def _rows(told: Mapping[str, Any]) -> str:
 
 
 def _worst(risk: Mapping[str, Any] | None) -> str:
-    return "–" if risk is None else at_most(risk["worst"])
+    return "–" if risk is None else as_risk(risk["worst"])
 
 
 def _verdict(satisfied: bool | None, text: str) -> str:

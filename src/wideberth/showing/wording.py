@@ -38,6 +38,15 @@ def counted(number: float | str, one: str, many: str | None = None) -> str:
     return f"{count(number)} {one if number == 1 else many}"
 
 
+def people(number: float | str) -> str:
+    """Write a number of people.
+
+    >>> people(1), people(1200)
+    ('1 person', '1,200 people')
+    """
+    return counted(number, "person", "people")
+
+
 def figure(number: Any) -> str:
     """Write any number with at most four digits that matter.
 
@@ -66,10 +75,10 @@ def percent(share: float | None) -> str:
     return _written(share, round(100 * share, 1))
 
 
-def at_most(share: float | None) -> str:
+def as_risk(share: float | None) -> str:
     """Write a risk, to the nearest tenth of a percent. What is not quite certain stays so.
 
-    >>> [at_most(p).replace("\u00a0", " ") for p in (0.2, 1 / 3, 0.2009, 0.9999)]
+    >>> [as_risk(p).replace("\u00a0", " ") for p in (0.2, 1 / 3, 0.2009, 0.9999)]
     ['20 %', '33.3 %', '20.1 %', '99.9 %']
     """
     if share is None:

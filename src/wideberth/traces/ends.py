@@ -33,6 +33,7 @@ from wideberth.findings import Finding
 from wideberth.published import Axis, Published
 from wideberth.published.labels import OR_MISSING, TO, interval, unpacked
 from wideberth.published.points import calendar, number
+from wideberth.showing.wording import listed
 
 _FEW = 3  # intervals, below which nothing can be told from where they end
 _NEARLY = 0.9  # of the ends are values of the original
@@ -76,8 +77,7 @@ def exact_ends(published: Published) -> list[Finding]:
             "share_of_ends_that_are_values": {e.axis.name: e.share for e in found},
         }
         severity = "medium" if single > _OFTEN * len(boxes) else "low"
-    *others, last = [f"'{ends.axis.name}'" for ends in found]
-    named = f"{', '.join(others)} and {last}" if others else last
+    named = listed([f"'{ends.axis.name}'" for ends in found])
     example = found[0].axis.name
     return [
         Finding(
