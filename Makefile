@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
 
-.PHONY: demo test lint bench docs clean
+.PHONY: demo test test-cluster lint bench docs reproduction clean
 
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit("wideberth needs Python 3.11 or newer; try make PYTHON=python3.12" if sys.version_info < (3, 11) else 0)'
@@ -17,6 +17,10 @@ demo: $(READY)
 
 test: lint
 	$(BIN)/python -m pytest
+
+# A Spark cluster on this machine, of which a worker is killed; takes some minutes.
+test-cluster: $(READY)
+	WIDEBERTH_CLUSTER=1 $(BIN)/python -m pytest -n 0 tests/cluster
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -35,10 +39,18 @@ bench: $(READY)
 	$(BIN)/python -m benchmarks.audit
 	$(BIN)/python -m benchmarks.utility
 	$(BIN)/python -m benchmarks.report
+	$(BIN)/python -m benchmarks.large --rows 5000000
+	$(BIN)/python -m benchmarks.scaling
 
+# Everything it needs is at hand: neither the build nor the pages ask the network for anything.
 docs: $(READY)
-	$(BIN)/wideberth principles --format markdown > docs/principles.md
-	$(BIN)/wideberth metrics --format markdown > docs/metrics.md
+	$(BIN)/python docs/generate.py
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+# The figures of docs/reproduction, on the real tables in DATA; takes some minutes.
+reproduction: $(READY)
+	$(BIN)/wideberth reproduce all --data $(DATA) -o docs/reproduction --force
+	$(BIN)/wideberth reproduce li2008 --data $(DATA)/ato_tax_2004_2008.parquet -o docs/reproduction/ato --force
 
 clean:
-	rm -rf .venv build dist src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv build dist site src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

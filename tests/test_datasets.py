@@ -58,7 +58,7 @@ def test_printed_tables_have_the_printed_shape_and_nothing_missing(name, shape):
 
 
 def test_every_public_function_gives_a_table_or_a_tree():
-    made_up = {"census", "patients", "sal", *PROXIMATE}
+    made_up = {"adults", "census", "orders", "patients", "sal", *PROXIMATE}
     assert set(datasets.__all__) == {*PRINTED, *made_up, "wang2013_figure1"}
     assert {name for name, item in vars(datasets).items() if callable(item)} == set(
         datasets.__all__

@@ -27,6 +27,7 @@ _HOME = {
     "wideberth.measuring": ["Utility", "measure"],
     "wideberth.probing": ["Probe", "probe"],
     "wideberth.reporting": ["Report", "report"],
+    "wideberth.reproducing": ["Reproduction", "reproduce"],
     "wideberth.latticing": ["Lattice", "lattice"],
     "wideberth.release": ["Release"],
     "wideberth.checking": ["check"],
@@ -67,6 +68,7 @@ _HOME = {
         "implying_l",
     ],
     "wideberth.errors": [
+        "EngineError",
         "HierarchyError",
         "InfeasibleError",
         "OutputError",
@@ -79,7 +81,7 @@ _HOME = {
     ],
 }
 #: Modules with names of their own: `wb.metrics.register`, `wb.datasets.census`.
-_MODULES = ("datasets", "metrics", "workload")
+_MODULES = ("datasets", "metrics", "perturbation", "workload")
 _WHERE = {name: module for module, names in _HOME.items() for name in names}
 
 __all__ = ["__version__", *sorted(_WHERE)]
@@ -94,6 +96,7 @@ if TYPE_CHECKING:
     from wideberth.checking import check
     from wideberth.claiming import Claim
     from wideberth.errors import (
+        EngineError,
         HierarchyError,
         InfeasibleError,
         OutputError,
@@ -142,6 +145,7 @@ if TYPE_CHECKING:
     from wideberth.querying import query_error
     from wideberth.release import Release
     from wideberth.reporting import Report, report
+    from wideberth.reproducing import Reproduction, reproduce
     from wideberth.results import CheckResult
     from wideberth.twofold import join
 

@@ -11,6 +11,7 @@ from wideberth import tables
 from wideberth.algorithms import Demand
 from wideberth.algorithms.anatomy import Dealt, anatomize
 from wideberth.anatomy import NAMES, Anatomy, suffix_for
+from wideberth.attributes import compares
 from wideberth.binding import demands_of
 from wideberth.clock import Clock
 from wideberth.encode import Column, Domain
@@ -22,7 +23,6 @@ from wideberth.policy import GROUP
 from wideberth.publishing import group_ids, publish, require_new
 from wideberth.release import describe, fingerprint
 from wideberth.request import Request
-from wideberth.subject import compares
 from wideberth.twofold import COUNT, require_fit
 from wideberth.verifying import require_anatomy, require_principles
 from wideberth.words import is_text
@@ -111,7 +111,8 @@ def by_anatomy(
         verified = require_principles(published, question)
     manifest = describe(
         request,
-        partition=partition,
+        groups=partition.count,
+        squares=partition.squares,
         made={"anatomy": _account(dealt, rows)},
         suppressed=lost,
         loss=AnatomyFigures.of(groups, domain, lost).to_dict(),

@@ -19,6 +19,8 @@ from wideberth.algorithms.suppression import suppress
 from wideberth.anatomizing import by_anatomy
 from wideberth.binding import blaming, demands_of, quasis_of
 from wideberth.clock import Clock, Progress
+from wideberth.elsewhere import engine_for
+from wideberth.encode import encode
 from wideberth.errors import InfeasibleError, ParameterError, PrivacyWarning
 from wideberth.exact import Ints
 from wideberth.groups import Partition
@@ -30,7 +32,7 @@ from wideberth.principles import Principle
 from wideberth.publishing import group_ids, publish, require_new
 from wideberth.quasi import Quasi
 from wideberth.recode import Recoded
-from wideberth.release import Release, describe, fingerprint, ncp
+from wideberth.release import Release, describe, fingerprint, percentages
 from wideberth.request import Request
 from wideberth.styling import Style, styles
 from wideberth.transform import Grid
@@ -72,6 +74,8 @@ def anonymize(
     group: str | bool | None = None,
     seed: int | None = None,
     threads: int | None = None,
+    memory: str | int | None = None,
+    bucket_rows: int | None = None,
     progress: Progress | None = None,
 ) -> Release:
     """Make a release of a table: group its rows, generalise, verify.
@@ -83,7 +87,7 @@ def anonymize(
     Parameters
     ----------
     table : dataframe or path
-        A pandas, polars or pyarrow table, or a CSV, Parquet or Arrow file.
+        A pandas, polars or pyarrow table, or a CSV, Parquet or Arrow file; or a Spark DataFrame.
     quasi, sensitive, identifier, insensitive : str or sequence of str
         The columns of each role. Every column must have one.
     principles : Principle, str, or sequence of them
@@ -113,6 +117,11 @@ def anonymize(
         For tests only. By default the randomness is secret and comes from the operating system.
     threads : int, optional
         How many threads to use; by default as many as there are cores.
+    memory : str or int, optional
+        For a file larger than memory: how much of it the work may take ("2GB"). The release is
+        the same; it lies on the disk, and its `table` is a lazy polars table.
+    bucket_rows : int, optional
+        For such a file, and on Spark: how many rows are finished at a time, 500,000 by default.
     progress : callable, optional
         Told the phase, how many rows are settled, and how many there are; nodes of the lattice
         while it is searched.
@@ -131,40 +140,56 @@ def anonymize(
     >>> release.check().satisfied
     True
     """
+    roles = {
+        "quasi": quasi,
+        "sensitive": sensitive,
+        "identifier": identifier,
+        "insensitive": insensitive,
+    }
+    asked: dict[str, Any] = {
+        "principles": principles,
+        "hierarchies": hierarchies,
+        "types": types,
+        "policy": policy,
+        "transform": {
+            "algorithm": algorithm,
+            "cuts": cuts,
+            "dealing": dealing,
+            "suppression_limit": suppression_limit,
+            "recoding": recoding,
+            "align": align,
+            "weights": weights,
+            "measure": measure,
+            "levels": levels,
+            "local_rounds": local_rounds,
+            "max_checks": max_checks,
+            "max_seconds": max_seconds,
+            "max_memory": max_memory,
+            "method": method,
+            "group_rows": group_rows,
+        },
+        "group": group,
+    }
+    if (engine := engine_for(table, memory)) is not None:
+        with blaming(policy, principles, levels):
+            made: Release = engine.anonymize(
+                table,
+                memory=memory,
+                roles=roles,
+                **asked,
+                bucket_rows=bucket_rows,
+                seed=seed,
+                progress=progress,
+            )
+        return made
+    if bucket_rows is not None:
+        raise ParameterError(
+            "bucket_rows is for files larger than memory and for Spark", hint='memory="2GB"'
+        )
     clock = Clock(progress)
     with clock("reading"):
-        request = Request.of(
-            table,
-            roles={
-                "quasi": quasi,
-                "sensitive": sensitive,
-                "identifier": identifier,
-                "insensitive": insensitive,
-            },
-            principles=principles,
-            hierarchies=hierarchies,
-            types=types,
-            policy=policy,
-            transform={
-                "algorithm": algorithm,
-                "cuts": cuts,
-                "dealing": dealing,
-                "suppression_limit": suppression_limit,
-                "recoding": recoding,
-                "align": align,
-                "weights": weights,
-                "measure": measure,
-                "levels": levels,
-                "local_rounds": local_rounds,
-                "max_checks": max_checks,
-                "max_seconds": max_seconds,
-                "max_memory": max_memory,
-                "method": method,
-                "group_rows": group_rows,
-            },
-            group=group,
-        )
-    cautions = _cautions(request, seed)
+        request = Request.of(table, roles=roles, **asked)
+    cautions = cautions_of(request, seed)
     with bounded(request.transform.memory_for_distances):
         if request.transform.exact:
             with blaming(policy, principles, method, group_rows):
@@ -189,11 +214,14 @@ def _by_groups(
         task = _prepare(request, rng)
     total = request.frame.height
     request = request.lighter()
+    besides = None
+    if seed is not None:  # the same groups whatever the order of the rows, and on any engine
+        besides = [encode(task.frame[name]).codes for name in request.unguarded]
     with clock("searching" if task.ground else "splitting"):  # which tell their own progress
         made = (
             by_levels(task, request, rng, progress)
             if task.ground
-            else by_splitting(task, request, rng, threads, progress)
+            else by_splitting(task, request, rng, threads, progress, besides=besides)
         )
     task, partition = made.task, made.partition
     with clock("recoding", len(task.rows)):
@@ -202,11 +230,11 @@ def _by_groups(
         ids = None if task.group is None else group_ids(task.group, partition, order, rng)
         published = _publish(request, task.rows[order], recoded, ids)
         frame, _ = tables.adopt(published)
-    suppressed, group_column = total - len(task.rows), task.group
+    suppressed, named = total - len(task.rows), task.group
     question = {
         "quasi": _telling(frame, task),
         "principles": list(request.principles),
-        "group": group_column,
+        "group": named,
         **request.guarded,
         **made.question,
     }
@@ -223,28 +251,30 @@ def _by_groups(
             quasis=task.quasis,
             styles=task.styles,
             untouched=[*request.roles["sensitive"], *request.roles["insensitive"]],
-            group=group_column,
+            group=named,
             consistent=made.consistent,
         )
-        told = made.told
+        told, weights = made.told, [quasi.weight for quasi in task.quasis]
         del task, made, order, ids  # the original; a large table leaves little room for the rest
         verified = require_principles(frame, question)
     manifest = describe(
         request,
-        partition=partition,
+        groups=partition.count,
+        squares=partition.squares,
         made=told,
         suppressed=suppressed,
-        loss=ncp(recoded),
+        loss=percentages(recoded.losses, weights),
         verified=verified,
         warnings=cautions,
         seed=seed,
-        group=group_column,
+        group=named,
         seconds=clock.seconds,
     )
     return Release(published, manifest, question, verified, fingerprint(frame))
 
 
-def _cautions(request: Request, seed: int | None) -> list[str]:
+def cautions_of(request: Request, seed: int | None) -> list[str]:
+    """Return what a custodian must know of how a release is made."""
     if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int) or seed < 0):
         raise ParameterError("the seed must be a whole number from 0", hint="leave it out")
     cautions = [] if seed is None else [_FIXED]
@@ -261,7 +291,7 @@ def _prepare(request: Request, rng: np.random.Generator) -> Task:
     """Encode the table, and leave out rows if it cannot be published otherwise."""
     rows = np.arange(request.frame.height)
     demands = demands_of(request, request.frame)
-    group = _group_column(request, demands)
+    group = group_column(request, demands)
     lattice = request.transform.algorithm == "lattice"
     # The lattice leaves out whole groups, and finds out itself whether that helps.
     limit = request.transform.suppression_limit
@@ -280,7 +310,7 @@ def _prepare(request: Request, rng: np.random.Generator) -> Task:
     if lattice:
         ground = ground_of(quasis, demands, request.transform)
         how = {quasi.name: Style("hierarchy") for quasi in quasis}
-    _check_names(request, quasis, how, group)
+    check_names(request, quasis, how, group)
     return Task(
         rows=rows,
         frame=pl.DataFrame([frame[name] for name in untouched]),
@@ -292,7 +322,7 @@ def _prepare(request: Request, rng: np.random.Generator) -> Task:
     )
 
 
-def _group_column(request: Request, demands: Sequence[Demand]) -> str | None:
+def group_column(request: Request, demands: Sequence[Demand]) -> str | None:
     """Decide whether group ids are published, and under which name."""
     intricate = next((d.principle for d in demands if not d.rule.monotone), None)
     if request.group is False:
@@ -308,7 +338,7 @@ def _group_column(request: Request, demands: Sequence[Demand]) -> str | None:
     return str(request.group)
 
 
-def _check_names(
+def check_names(
     request: Request, quasis: Sequence[Quasi], how: Mapping[str, Style], group: str | None
 ) -> None:
     """Refuse new columns with the names of others."""

@@ -13,6 +13,7 @@ from wideberth.algorithms.arrangement import check_list
 from wideberth.algorithms.crew import spread
 from wideberth.encode import Domain
 from wideberth.errors import ParameterError, PolicyError
+from wideberth.principles import Principle
 from wideberth.quasi import Quasi, read_quasi
 from wideberth.request import Request
 from wideberth.subject import Subject
@@ -24,7 +25,7 @@ def quasis_of(request: Request, frame: pl.DataFrame) -> list[Quasi]:
     def encoded(name: str) -> Quasi:
         return read_quasi(
             frame[name],
-            kind=request.kind(name),
+            kind=request.kind(request.frame[name]),
             hierarchy=request.hierarchies.get(name),
             weight=float(request.transform.weights.get(name, 1.0)),
         )
@@ -37,12 +38,7 @@ def demands_of(request: Request, frame: pl.DataFrame) -> list[Demand]:
     subject = Subject(frame, quasi=request.roles["quasi"], group=None, **request.guarded)
     demands = []
     for principle in request.principles:
-        if principle.needs == "population":
-            raise ParameterError(
-                f"{principle.name} cannot be made, only checked: the population would have to be "
-                "generalised like the table",
-                hint="leave it out, and check the release against a population generalised alike",
-            )
+        require_made(principle)
         on = subject.attribute(principle)
         column = subject.column(on, principle) if on else None
         domain = (
@@ -51,6 +47,16 @@ def demands_of(request: Request, frame: pl.DataFrame) -> list[Demand]:
         demands.append(Demand(principle, principle.bind(domain), column))
     check_list(demands)
     return demands
+
+
+def require_made(principle: Principle) -> None:
+    """Refuse what can be checked, but not made."""
+    if principle.needs == "population":
+        raise ParameterError(
+            f"{principle.name} cannot be made, only checked: the population would have to be "
+            "generalised like the table",
+            hint="leave it out, and check the release against a population generalised alike",
+        )
 
 
 @contextmanager

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -11,6 +12,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from wideberth import elsewhere
+from wideberth.attributes import told_of
 from wideberth.claiming import Claim, worst_claims
 from wideberth.encode import Domain
 from wideberth.errors import ParameterError, PolicyError
@@ -19,10 +22,10 @@ from wideberth.examining import Examined, examine
 from wideberth.groups import Groups
 from wideberth.memory import bounded
 from wideberth.policy import Policy
-from wideberth.principles import Dissimilarity, Principle
+from wideberth.principles import Dissimilarity, Principle, Rule
 from wideberth.principles.dissimilarity import Dissimilar
 from wideberth.results import CheckResult, GroupReport, PrincipleReport
-from wideberth.subject import Subject, told_of
+from wideberth.subject import Subject
 from wideberth.twofold import SENSITIVE_TABLE
 from wideberth.words import as_string
 
@@ -42,14 +45,15 @@ def check(
     policy: Policy | str | Path | None = None,
     worst: int = 5,
     max_memory: int | None = None,
+    memory: str | int | None = None,
 ) -> CheckResult:
     """Check a table, original or published, against privacy principles.
 
     Parameters
     ----------
     table : dataframe or path
-        A pandas, polars or pyarrow table, or a CSV, Parquet or Arrow file. Generalised values
-        (intervals, ``130**``, ``*``) are labels like any other.
+        A pandas, polars or pyarrow table, or a CSV, Parquet or Arrow file; also a Spark DataFrame.
+        Generalised values (intervals, ``130**``, ``*``) are labels like any other.
     quasi : str or sequence of str
         The quasi-identifiers. Rows that agree on all of them form a group; a missing value agrees
         with missing values only. Here and below, "disease.*" stands for all columns that begin
@@ -78,6 +82,10 @@ def check(
         How many groups to report in detail for each principle.
     max_memory : int, optional
         How many megabytes distances may take at a time, 256 by default. Less takes longer.
+    memory : str or int, optional
+        For a file that does not fit into memory: how much of it the check may take in all, as
+        "2GB" or in bytes. The answer is the same. Only `population`, `reference`,
+        `sensitive_table` and claims need the table in memory; so it is with Spark.
 
     Returns
     -------
@@ -91,30 +99,47 @@ def check(
     >>> result.satisfied, result.principles[0].achieved
     (False, {'l': 1.5})
     """
+    require_limits(worst, max_memory)
+    known: dict[str, Any] = {
+        "quasi": quasi,
+        "sensitive": sensitive,
+        "principles": principles,
+        "group": group,
+        "population": population,
+        "reference": reference,
+        "sensitive_table": sensitive_table,
+        "hierarchies": hierarchies,
+        "types": types,
+        "policy": policy,
+    }
+    if (engine := elsewhere.engine_for(table, memory)) is not None:
+        limits = {} if memory is None else {"memory": memory}
+        result: CheckResult = engine.check(
+            table, **known, worst=worst, max_memory=max_memory, **limits
+        )
+        return result
+    given = examine(table, **known)
+    with bounded(max_memory), blamed(policy if not principles else None):
+        return judged(given, worst=worst)
+
+
+def require_limits(worst: int, max_memory: int | None) -> None:
+    """Refuse numbers that make no sense, before anything is read."""
     if worst < 0:
         raise ParameterError("worst must be a whole number from 0", hint="worst=5")
     if max_memory is not None and (type(max_memory) is not int or max_memory < 1):
         raise ParameterError("max_memory must be a whole number from 1", hint="max_memory=256")
-    given = examine(
-        table,
-        quasi=quasi,
-        sensitive=sensitive,
-        principles=principles,
-        group=group,
-        population=population,
-        reference=reference,
-        sensitive_table=sensitive_table,
-        hierarchies=hierarchies,
-        types=types,
-        policy=policy,
-    )
+
+
+@contextmanager
+def blamed(policy: object) -> Iterator[None]:
+    """Call a wrong parameter the policy's mistake, if the principles are the policy's."""
     try:
-        with bounded(max_memory):
-            return judged(given, worst=worst)
+        yield
     except ParameterError as error:
-        if principles or policy is None:
+        if policy is None:
             raise
-        raise PolicyError(error.what, hint=error.hint) from None  # the policy's mistake
+        raise PolicyError(error.what, hint=error.hint) from None
 
 
 def judged(given: Examined, *, population: object = None, worst: int = 5) -> CheckResult:
@@ -138,19 +163,45 @@ def judged(given: Examined, *, population: object = None, worst: int = 5) -> Che
         raise ParameterError("there is no principle to check", hint='for example "k-anonymity:k=5"')
     subject = given.subject
     people = given.population if population is None else population
-    verdicts = [_judge(subject, principle, people) for principle in given.principles]
+    judgements = [_judge(subject, principle, people) for principle in given.principles]
+    first = subject.partition.first_rows
+
+    def table() -> pl.DataFrame:
+        keys = pl.DataFrame([as_string(subject.frame[column][first()]) for column in subject.keys])
+        sizes = np.bincount(subject.partition.labels, minlength=subject.partition.count)
+        return table_of_groups(keys, sizes, [judgement.own for judgement in judgements])
+
     return CheckResult(
         rows=given.frame.height,
         groups=subject.partition.count,
-        principles=[verdict.report(worst) for verdict in verdicts],
-        notes=list(dict.fromkeys(note for verdict in verdicts for note in verdict.notes)),
-        _table_of_groups=lambda: given.back(_group_table(subject, verdicts)),
+        principles=[
+            replace(judgement.verdict.report(worst), _claims=judgement.claims)
+            for judgement in judgements
+        ],
+        notes=list(dict.fromkeys(note for judgement in judgements for note in judgement.notes)),
+        _table_of_groups=lambda: given.back(table()),
     )
 
 
 @dataclass(frozen=True)
-class _Verdict:
-    """A principle's answers for all groups."""
+class Verdict:
+    """A principle's answers for some groups.
+
+    Parameters
+    ----------
+    principle : Principle
+        The principle.
+    on : str or None
+        What it was checked on.
+    sizes : array of int
+        The rows of each group.
+    satisfied : array of bool
+        Whether each satisfies it.
+    achieved : dict
+        The strongest parameters that each reaches.
+    reason, values : callable
+        What the verdict on a group rests on, and what identifies the group.
+    """
 
     principle: Principle
     on: str | None
@@ -159,38 +210,50 @@ class _Verdict:
     achieved: dict[str, Floats]
     reason: Callable[[int], str]
     values: Callable[[int], dict[str, Any]]
-    places: Ints | slice  # where the table's own groups are among those judged
-    notes: list[str]
-    claims: Callable[[int], list[Claim]] | None
+
+    @classmethod
+    def of(
+        cls,
+        principle: Principle,
+        on: str | None,
+        rule: Rule,
+        groups: Groups,
+        values: Callable[[int], dict[str, Any]],
+    ) -> Verdict:
+        """Ask a rule about groups."""
+        answers = [(rule.satisfies(block), rule.achieved(block)) for block in groups.blocks()]
+        return cls(
+            principle=principle,
+            on=on,
+            sizes=groups.sizes,
+            satisfied=np.concatenate([satisfied for satisfied, _ in answers]),
+            achieved={
+                key: np.concatenate([achieved[key] for _, achieved in answers])
+                for key in answers[0][1]
+            },
+            reason=lambda group: rule.reason(groups[group : group + 1], 0),
+            values=values,
+        )
 
     def report(self, worst: int) -> PrincipleReport:
+        """Sum the verdict up, with so many groups in detail."""
         failing = ~self.satisfied
-        parameters = self.principle.parameters()
-        weakest = {
-            key: (np.min if parameters[key].stronger == "higher" else np.max)(figures)
-            for key, figures in self.achieved.items()
-        }
         return PrincipleReport(
             principle=self.principle,
             on=self.on,
             satisfied=not failing.any(),
-            achieved={key: float(value) for key, value in weakest.items()},
+            achieved={key: weakest(self.principle, key, f) for key, f in self.achieved.items()},
             violating_groups=int(failing.sum()),
             violating_rows=int(self.sizes[failing].sum()),
             worst=[self._group(int(g)) for g in self._ranked(worst)],
-            _claims=self.claims,
         )
 
     def _ranked(self, many: int) -> Sequence[int]:
-        """Rank the groups: violating ones first, then by what they achieve, then larger ones."""
+        """Return the first groups of the ranking; of equals, those that come first."""
         if not many:
             return []
-        keys: list[Any] = [-self.sizes]
-        parameters = self.principle.parameters()
-        for key, figures in reversed(self.achieved.items()):
-            keys.append(figures if parameters[key].stronger == "higher" else -figures)
-        keys.append(self.satisfied)
-        order: Sequence[int] = np.lexsort(keys)[:many].tolist()
+        keys = ranking(self.principle, self.satisfied, self.achieved, self.sizes)
+        order: Sequence[int] = np.lexsort(keys[::-1])[:many].tolist()
         return order
 
     def _group(self, group: int) -> GroupReport:
@@ -203,12 +266,47 @@ class _Verdict:
         )
 
 
-def _judge(subject: Subject, principle: Principle, population: object) -> _Verdict:
+def weakest(principle: Principle, key: str, figures: Floats | Sequence[float]) -> float:
+    """Return what all groups reach of a parameter."""
+    stronger = principle.parameters()[key].stronger
+    return float((np.min if stronger == "higher" else np.max)(figures))
+
+
+def ranking(principle: Principle, satisfied: Any, achieved: Mapping[str, Any], sizes: Any) -> Any:
+    """Return what groups are ranked by, be they arrays of many or the figures of one.
+
+    Violating ones first, then by what they achieve, then larger ones.
+    """
+    parameters = principle.parameters()
+    figures = (f if parameters[key].stronger == "higher" else -f for key, f in achieved.items())
+    return [satisfied, *figures, -sizes]
+
+
+@dataclass(frozen=True)
+class _Judgement:
+    """A verdict on a table in memory, and what else is known of it."""
+
+    verdict: Verdict
+    places: Ints | slice  # where the table's own groups are among those judged
+    notes: list[str]
+    claims: Callable[[int], list[Claim]] | None
+
+    @property
+    def own(self) -> Verdict:
+        """The verdict on the table's own groups."""
+        at, verdict = self.places, self.verdict
+        return replace(
+            verdict,
+            sizes=verdict.sizes[at],
+            satisfied=verdict.satisfied[at],
+            achieved={key: figures[at] for key, figures in verdict.achieved.items()},
+        )
+
+
+def _judge(subject: Subject, principle: Principle, population: object) -> _Judgement:
     on = subject.attribute(principle)
     column = subject.column(on, principle) if on else None
-    domain = (
-        column.domain if column else Domain(name="rows", histogram=np.array([len(subject.frame)]))
-    )
+    domain = column.domain if column else rows_alone(len(subject.frame))
     rule = principle.bind(domain)
     values: Callable[[int], dict[str, Any]] = subject.group_values
     places: Ints | slice = slice(None)
@@ -216,19 +314,19 @@ def _judge(subject: Subject, principle: Principle, population: object) -> _Verdi
         groups, values, places = subject.with_population(population)
     else:
         groups = subject.groups(column)
-    answers = [(rule.satisfies(block), rule.achieved(block)) for block in groups.blocks()]
-    return _Verdict(
-        principle=principle,
-        on="+".join(on) or None,
-        sizes=groups.sizes,
-        satisfied=np.concatenate([satisfied for satisfied, _ in answers]),
-        achieved={
-            key: np.concatenate([achieved[key] for _, achieved in answers]) for key in answers[0][1]
-        },
-        reason=lambda group: rule.reason(groups[group : group + 1], 0),
-        values=values,
+    # Counted in the groups, for the domain may be the reference's.
+    lacking = 0 if domain.missing is None else groups.counts[groups.codes == domain.missing].sum()
+    notes = notes_on(principle, domain, int(lacking), int(groups.sizes.sum()))
+    if (reference := subject.reference_for(principle)) is not None:
+        notes.append(
+            f"{principle.name} compares with the {reference.height:,} rows of the reference"
+        )
+    if groups.population is not None and not groups.population[groups.sizes > 0].any():
+        notes.append("nobody of the population matches: is it generalised in the same way?")
+    return _Judgement(
+        verdict=Verdict.of(principle, "+".join(on) or None, rule, groups, values),
         places=places,
-        notes=_notes(principle, domain, groups, subject.reference_for(principle)),
+        notes=notes,
         claims=partial(worst_claims, subject, on, column, rule.near, principle.epsilon)
         if column is not None
         and isinstance(principle, Dissimilarity)
@@ -237,22 +335,28 @@ def _judge(subject: Subject, principle: Principle, population: object) -> _Verdi
     )
 
 
-def _notes(
-    principle: Principle, domain: Domain, groups: Groups, reference: pl.DataFrame | None
-) -> list[str]:
-    """What a reader of the verdict should know, but would not ask."""
+def rows_alone(rows: int) -> Domain:
+    """Return the domain of principles that look at sizes only."""
+    return Domain(name="rows", histogram=np.array([rows]))
+
+
+def notes_on(principle: Principle, domain: Domain, lacking: int, rows: int) -> list[str]:
+    """Say what a reader of the verdict should know, but would not ask.
+
+    Parameters
+    ----------
+    principle : Principle
+        What was checked.
+    domain : Domain
+        The values of the attribute it guards.
+    lacking, rows : int
+        In how many rows, of how many, that is missing.
+    """
     notes = []
-    if domain.missing is not None:
-        # Counted in the groups, for the domain may be the reference's.
-        lacking = int(groups.counts[groups.codes == domain.missing].sum())
-        if lacking:
-            notes.append(
-                f"{domain.name} is missing in {lacking:,} of {int(groups.sizes.sum()):,} rows: "
-                "missing counts as a value of its own, far from every other"
-            )
-    if reference is not None:
+    if lacking:
         notes.append(
-            f"{principle.name} compares with the {reference.height:,} rows of the reference"
+            f"{domain.name} is missing in {lacking:,} of {rows:,} rows: "
+            "missing counts as a value of its own, far from every other"
         )
     for key, parameter in principle.parameters().items():
         if parameter.kind == "values":
@@ -260,26 +364,19 @@ def _notes(
             if unknown:
                 listed = ", ".join(map(str, unknown))
                 notes.append(f"{principle.name}: {key} names what does not occur: {listed}")
-    if groups.population is not None and not groups.population[groups.sizes > 0].any():
-        notes.append("nobody of the population matches: is it generalised in the same way?")
     return notes
 
 
-def _group_table(subject: Subject, verdicts: Sequence[_Verdict]) -> pl.DataFrame:
-    first = subject.partition.first_rows()
-    result = pl.DataFrame([as_string(subject.frame[column][first]) for column in subject.keys])
-    sizes = np.bincount(subject.partition.labels, minlength=subject.partition.count)
-    result = result.with_columns(pl.Series(_unused("rows", result), sizes))
+def table_of_groups(keys: pl.DataFrame, sizes: Ints, verdicts: Sequence[Verdict]) -> pl.DataFrame:
+    """Return one row per group: what identifies it, its size, and every verdict on it."""
+    result = keys.with_columns(pl.Series(_unused("rows", keys), sizes))
     titles = [str(verdict.principle) for verdict in verdicts]
     for title, verdict in zip(titles, verdicts, strict=True):
         name = f"{title} on {verdict.on}" if titles.count(title) > 1 and verdict.on else title
         name = _unused(name, result)
         result = result.with_columns(
-            pl.Series(name, verdict.satisfied[verdict.places]),
-            *(
-                pl.Series(f"{name} {key}", figures[verdict.places])
-                for key, figures in verdict.achieved.items()
-            ),
+            pl.Series(name, verdict.satisfied),
+            *(pl.Series(f"{name} {key}", figures) for key, figures in verdict.achieved.items()),
         )
     return result
 

@@ -47,6 +47,10 @@ class OutputError(WideberthError):
     """A file that cannot be written, or exists already."""
 
 
+class EngineError(WideberthError):
+    """An engine such as Spark that is missing, unfit, or failed at its work."""
+
+
 class InfeasibleError(WideberthError):
     """A group that no partition makes satisfy a principle, or none was found."""
 

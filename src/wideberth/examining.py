@@ -15,12 +15,13 @@ from typing import Any
 import polars as pl
 
 from wideberth import tables
+from wideberth.attributes import require_column
 from wideberth.errors import ParameterError, TableError
 from wideberth.policy import GROUP, Policy
 from wideberth.principles import Principle, parse
 from wideberth.published.boxes import BOUNDS
 from wideberth.schema import TYPES, by_column, check_roles, expanded
-from wideberth.subject import Subject, require_column
+from wideberth.subject import Subject
 from wideberth.twofold import TwoTables, require_fit, table_of
 
 

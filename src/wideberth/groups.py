@@ -49,6 +49,12 @@ class Partition:
         first[self.labels[::-1]] = np.arange(len(self.labels))[::-1]
         return first
 
+    @property
+    def squares(self) -> int:
+        """The sum of the squares of the groups' sizes."""
+        sizes = np.bincount(self.labels, minlength=self.count)
+        return int(sizes @ sizes)
+
     def sizes(self) -> Groups:
         """Count the rows of each group, as the histograms of a column with a single value."""
         return Groups(

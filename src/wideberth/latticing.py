@@ -32,7 +32,7 @@ from wideberth.algorithms.lattice.shape import Node
 from wideberth.binding import blaming, demands_of, quasis_of
 from wideberth.clock import Progress
 from wideberth.errors import HierarchyError
-from wideberth.exact import fraction
+from wideberth.exact import Ints, fraction
 from wideberth.policy import Policy
 from wideberth.principles import Principle
 from wideberth.quasi import Quasi
@@ -148,8 +148,13 @@ def lattice(
     )
 
 
-def ground_of(quasis: Sequence[Quasi], demands: Sequence[Demand], how: Transform) -> Ground:
-    """Build the lattice of some quasi-identifiers."""
+def ground_of(
+    quasis: Sequence[Quasi],
+    demands: Sequence[Demand],
+    how: Transform,
+    weights: Ints | None = None,
+) -> Ground:
+    """Build the lattice of some quasi-identifiers; weights are those of `Ground`."""
     lacking = [quasi for quasi in quasis if quasi.tree is None]
     if len(lacking) > 1:
         names = ", ".join(f"'{quasi.name}'" for quasi in lacking)
@@ -159,8 +164,8 @@ def ground_of(quasis: Sequence[Quasi], demands: Sequence[Demand], how: Transform
             hint=offer(lacking[0]),
         )
     ladders = [Ladder.of(quasi, how.levels.get(quasi.name)) for quasi in quasis]
-    rows = len(quasis[0].codes)
-    return Ground(ladders, demands, int(fraction(how.suppression_limit) * rows))
+    limit = int(fraction(how.suppression_limit) * ladders[0].rows)
+    return Ground(ladders, demands, limit, weights)
 
 
 def settings_of(how: Transform) -> Settings:
@@ -183,7 +188,7 @@ def account(made: Generalized) -> dict[str, Any]:
         "rounds": [
             {
                 "levels": levels_of(made.ground.ladders, one.node),
-                "rows": len(one.rows),
+                "rows": made.ground.rows_of(one.entries),
                 "score": _short(one.found.score) if open_ else None,
                 "no_better_than": _short(one.found.bound) if open_ else None,
                 "proven": one.found.proven,

@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from wideberth.algorithms.lattice import Generalized, Ladder
+from wideberth.algorithms.lattice.generalizing import Round
 from wideberth.algorithms.lattice.plain import merged
 from wideberth.encode import Codes, compress
 from wideberth.exact import Floats, Ints
@@ -29,6 +30,11 @@ class Leveled:
     ----------
     made : Generalized
         Which rows are kept, and on which levels.
+
+    Notes
+    -----
+    Where entries of the ground stand for several rows, "rows" are entries here, but for losses,
+    which are means over all rows that are kept.
     """
 
     made: Generalized
@@ -36,7 +42,7 @@ class Leveled:
     @cached_property
     def rows(self) -> Ints:
         """The rows that are kept, ascending."""
-        return np.sort(np.concatenate([one.rows for one in self.made.rounds]))
+        return np.sort(np.concatenate([one.entries for one in self.made.rounds]))
 
     @cached_property
     def _columns(self) -> Sequence[tuple[pl.Series, Codes, Floats]]:
@@ -45,14 +51,14 @@ class Leveled:
 
     def _column(self, i: int) -> tuple[pl.Series, Codes, Floats]:
         ladder = self.made.ground.ladders[i]
-        label = np.empty(self.made.ground.rows, dtype=np.int64)
-        extent = np.empty(self.made.ground.rows)
+        label = np.empty(self.made.ground.entries, dtype=np.int64)
+        extent = np.empty(self.made.ground.entries)
         texts: list[str | None] = []
         for one in self.made.rounds:
             rung = one.node[i]
-            codes = ladder.codes[rung][ladder.quasi.codes[one.rows]]
-            label[one.rows] = codes + len(texts)
-            extent[one.rows] = ladder.extents(rung)[codes]
+            codes = ladder.codes[rung][ladder.quasi.codes[one.entries]]
+            label[one.entries] = codes + len(texts)
+            extent[one.entries] = ladder.extents(rung)[codes]
             texts += _labels(ladder, rung)
         # Only what is published, and each text once, whichever rounds have it.
         used, which = compress(label[self.rows], len(texts))
@@ -71,14 +77,27 @@ class Leveled:
             return self.made.partition()
         return merged(label for _, label, _ in self._columns)
 
+    def labels(self, one: Round) -> dict[str, list[str | None]]:
+        """Return what a round publishes for each code of each quasi-identifier.
+
+        By this, rows can be published that are not here themselves, only tuples of their codes.
+        """
+        said = {}
+        for ladder, rung in zip(self.made.ground.ladders, one.node, strict=True):
+            texts = _labels(ladder, rung)
+            said[ladder.name] = [texts[code] for code in ladder.codes[rung]]
+        return said
+
     def recoded(self, order: Ints) -> Recoded:
         """Return what is published, the kept rows in a new order."""
         columns, losses = {}, {}
-        ladders = self.made.ground.ladders
+        ladders, held = self.made.ground.ladders, self.made.ground.weights
+        if held is not None:
+            held = held[self.rows]
         for ladder, (texts, label, extent) in zip(ladders, self._columns, strict=True):
             said = Values(texts, np.arange(len(texts)))
             columns[ladder.name] = [said.by_row(label[order]).alias(ladder.name)]
-            losses[ladder.name] = float(extent.mean())
+            losses[ladder.name] = float(np.average(extent, weights=held))
         weights = [ladder.quasi.weight for ladder in ladders]
         return Recoded(columns, losses, float(np.average(list(losses.values()), weights=weights)))
 

@@ -11,7 +11,9 @@ import polars as pl
 
 from wideberth.algorithms import Demand, split
 from wideberth.algorithms.lattice import Ground, generalize
+from wideberth.attributes import compares
 from wideberth.clock import Progress
+from wideberth.encode import Codes
 from wideberth.exact import Ints
 from wideberth.forgetting import forgetful_series
 from wideberth.groups import Partition
@@ -21,7 +23,6 @@ from wideberth.quasi import Quasi
 from wideberth.recode import Recoded, recode
 from wideberth.request import Request
 from wideberth.styling import Style
-from wideberth.subject import compares
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -71,6 +72,8 @@ def by_splitting(
     rng: np.random.Generator,
     threads: int | None,
     progress: Progress | None,
+    *,
+    besides: Sequence[Codes] | None = None,
 ) -> Made:
     """Split the table again and again."""
     outcome = split(
@@ -79,6 +82,7 @@ def by_splitting(
         rng=rng,
         cuts=request.transform.cuts,
         dealing=request.transform.dealing,
+        besides=besides,
         threads=threads,
         progress=progress,
     )

@@ -23,6 +23,7 @@ import numpy as np
 import polars as pl
 
 from wideberth import tables
+from wideberth.attributes import require_column
 from wideberth.encode import encode_as
 from wideberth.errors import ParameterError, TableError
 from wideberth.exact import Floats, Ints
@@ -31,7 +32,6 @@ from wideberth.metrics.labels import covered, has_missing
 from wideberth.published import Axis, Published
 from wideberth.querying import ORIGINAL, RELEASE, encoded_alike, require_read, told_by
 from wideberth.schema import infer_type
-from wideberth.subject import require_column
 from wideberth.twofold import table_of
 
 #: More rows are not looked at.

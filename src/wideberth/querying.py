@@ -11,13 +11,13 @@ import numpy as np
 import polars as pl
 
 from wideberth import tables
+from wideberth.attributes import require_column
 from wideberth.encode import Codes, Column, Domain, encode
 from wideberth.errors import ParameterError, TableError
 from wideberth.groups import Groups, Partition
 from wideberth.metrics.labels import has_missing
 from wideberth.published import Published
 from wideberth.schema import convert, infer_type
-from wideberth.subject import require_column
 from wideberth.twofold import QUASI_TABLE, SENSITIVE_TABLE, TwoTables, table_of
 from wideberth.workload import QueryError, Workload, anatomy_answers, answers, box_answers
 

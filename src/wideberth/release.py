@@ -23,14 +23,12 @@ import numpy as np
 import polars as pl
 
 from wideberth import tables
+from wideberth.attributes import compares
 from wideberth.checking import check
 from wideberth.errors import VerificationError
-from wideberth.groups import Partition
 from wideberth.principles import Principle
-from wideberth.recode import Recoded
 from wideberth.request import Request
 from wideberth.results import CheckResult
-from wideberth.subject import compares
 
 PROMISE = (
     "In this single release, an adversary who knows everyone's quasi-identifiers and group, and "
@@ -143,13 +141,11 @@ class Release:
         )
 
 
-def ncp(recoded: Recoded) -> dict[str, Any]:
-    """Say what generalised quasi-identifiers lost."""
+def percentages(losses: Mapping[str, float], weights: Sequence[float]) -> dict[str, Any]:
+    """Say what generalised quasi-identifiers lost, by the share of each one's domain."""
     return {
-        "ncp_percent": _rounded(100 * recoded.loss),
-        "ncp_percent_by_attribute": {
-            name: _rounded(100 * loss) for name, loss in recoded.losses.items()
-        },
+        "ncp_percent": _rounded(100 * float(np.average(list(losses.values()), weights=weights))),
+        "ncp_percent_by_attribute": {name: _rounded(100 * loss) for name, loss in losses.items()},
     }
 
 
@@ -173,7 +169,8 @@ _REPORT = "nothing was published; please report this"
 def describe(
     request: Request,
     *,
-    partition: Partition,
+    groups: int,
+    squares: int,
     made: Mapping[str, Any],
     suppressed: int,
     loss: Mapping[str, Any],
@@ -189,8 +186,8 @@ def describe(
     ----------
     request : Request
         What was asked.
-    partition : Partition
-        The groups that were made.
+    groups, squares : int
+        How many groups were made, and the sum of the squares of their sizes.
     made : mapping
         What the algorithm tells of how it made them.
     suppressed : int
@@ -210,7 +207,6 @@ def describe(
     """
     rows = verified.rows
     total = rows + suppressed
-    sizes = np.bincount(partition.labels, minlength=partition.count)
     return {
         "versions": versions(),
         "created": now(),
@@ -226,13 +222,13 @@ def describe(
         "transform": request.transform.to_dict(),
         "seed": "secret, from the operating system" if seed is None else f"fixed: {seed}",
         "rows": rows,
-        "groups": partition.count,
+        "groups": groups,
         **made,
         "suppressed": {"rows": suppressed, "share": suppressed / total},
         "loss": {
             **loss,
-            "average_group_size": rows / partition.count,
-            "discernibility": int(sizes @ sizes) + suppressed * total,
+            "average_group_size": rows / groups,
+            "discernibility": squares + suppressed * total,
         },
         "verified": _without_worst(verified, rounded=bool(suppressed)),
         "warnings": list(warnings),

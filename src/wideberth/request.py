@@ -10,12 +10,12 @@ from typing import Any
 import polars as pl
 
 from wideberth import tables
+from wideberth.attributes import guarded_by, require_column
 from wideberth.errors import ParameterError, PolicyError
 from wideberth.examining import names_of, principles_of
 from wideberth.policy import GROUP, Policy
 from wideberth.principles import Principle
 from wideberth.schema import ROLES, TYPES, by_column, check_roles, expanded, infer_type
-from wideberth.subject import guarded_by, require_column
 from wideberth.transform import STRANGE_TO, Transform
 from wideberth.words import is_text, with_numbers
 
@@ -69,14 +69,20 @@ class Request:
         policy: Policy | str | Path | None,
         transform: Mapping[str, Any],
         group: str | bool | None,
+        schema: pl.DataFrame | None = None,
     ) -> Request:
-        """Put arguments and policy together; an argument that is given goes first."""
+        """Put arguments and policy together; an argument that is given goes first.
+
+        Of a table that is not at hand its `schema` is given: its columns, without rows.
+        """
         if policy is not None and not isinstance(policy, Policy):
             policy = Policy.load(policy)
         rules = policy or Policy(roles={})
         source = Path(table) if isinstance(table, str | Path) else None
-        native = table if source is None else tables.read(source, rules.options)
-        frame, _ = tables.adopt(native)
+        native: Any = schema
+        if schema is None:
+            native = table if source is None else tables.read(source, rules.options)
+        frame = tables.adopt(native)[0] if schema is None else schema
         hierarchies = by_column(hierarchies or {}, frame.columns)
         types = by_column(types or {}, frame.columns)
         kinds = {**by_column(rules.types, frame.columns), **types}
@@ -105,7 +111,7 @@ class Request:
             )
         given = {key: value for key, value in transform.items() if value is not None}
         settings = Transform(**{**_fitting(rules.transform, given.get("algorithm")), **given})
-        if source is not None and tables.is_csv(source):
+        if schema is None and source is not None and tables.is_csv(source):
             roles_kept = ("sensitive", "insensitive", "quasi")[: 3 if settings.exact else 2]
             untouched = [name for role in roles_kept for name in chosen[role]]
             whole = [name for name in untouched if kinds.get(name, "integer") == "integer"]
@@ -138,13 +144,13 @@ class Request:
         frame = pl.DataFrame([series for series in self.frame if series.name not in gone])
         return replace(self, frame=frame, native=frame)
 
-    def kind(self, column: str) -> str | None:
-        """Return the type to read a quasi-identifier as; None to infer it.
+    def kind(self, series: pl.Series) -> str | None:
+        """Return the type to read a quasi-identifier as, given its values; None to infer it.
 
         It is published anew, and should look as it did: yes stays yes, 25.0 is written 25, and
         the labels of a hierarchy file are values as written.
         """
-        series = self.frame[column]
+        column = series.name
         if column in self.types:
             return self.types[column]
         if series.dtype.is_float():

@@ -14,11 +14,11 @@ import numpy as np
 import polars as pl
 
 from wideberth import tables
+from wideberth.attributes import require_column
 from wideberth.encode import Codes, Column, encode
 from wideberth.errors import ParameterError, TableError
 from wideberth.exact import Ints
 from wideberth.principles import AlphaKAnonymity, Principle
-from wideberth.subject import require_column
 from wideberth.words import as_string, with_numbers
 
 QUASI_TABLE = "the table of quasi-identifiers"

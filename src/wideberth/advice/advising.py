@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 from math import inf, nextafter
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import narwhals as nw
-import polars as pl
-import pyarrow as pa
-
-from wideberth import tables
+from wideberth import elsewhere
+from wideberth.advice.about import About, adopted
 from wideberth.advice.crowding import crowding
 from wideberth.advice.dissimilar import DissimilarityAdvice
 from wideberth.advice.limits import Limit, Whole
 from wideberth.advice.refusal import refusal
+from wideberth.advice.spacing import Spacing
 from wideberth.distances import Metric
+from wideberth.encode import Column
 from wideberth.errors import InfeasibleError, ParameterError, TableError
-from wideberth.exact import fraction
-from wideberth.examining import names_of
+from wideberth.exact import Ints, fraction
+from wideberth.memory import bounded
 from wideberth.policy import Policy
 from wideberth.principles import (
     Dissimilarity,
@@ -30,8 +29,8 @@ from wideberth.principles import (
     Principle,
     lookup,
 )
-from wideberth.schema import TYPES, by_column, infer_type, prefix_of
-from wideberth.subject import Subject, require_column
+from wideberth.schema import infer_type
+from wideberth.subject import Subject
 
 #: An int where it is whole, a float where that denotes it exactly, else a Fraction.
 Number: TypeAlias = int | float | Fraction
@@ -73,13 +72,15 @@ def advise(
     hierarchies: Mapping[str, Any] | None = None,
     policy: Policy | str | Path | None = None,
     max_memory: int | None = None,
+    memory: str | int | None = None,
 ) -> Advice:
     """Tell which parameters are possible for a sensitive attribute.
 
     Parameters
     ----------
     table : series, sequence, dataframe or path
-        A pandas, polars or pyarrow column, or any sequence of values; or a table with it.
+        A pandas, polars or pyarrow column, or any sequence of values; or a table with it, also a
+        Spark DataFrame.
     sensitive : str or sequence of str, optional
         Which column of a table, or columns that are one value together; "disease.*" stands for all
         that begin with "disease.". May be left out with a policy that has one sensitive attribute.
@@ -89,6 +90,11 @@ def advise(
         Where what is not given here comes from.
     max_memory : int, optional
         How many megabytes distances may take at a time, 256 by default. Less takes longer.
+    memory : str or int, optional
+        For a file that does not fit into memory: how much of it may be taken in all, as "2GB" or
+        in bytes. The answers are the same; the attribute's distinct values must fit. What can be
+        told row by row only (dissimilarity, but for some of its answers, and (l,e)-diversity on
+        trees of unequal depth) is told of up to 4 million rows; so it is with Spark.
 
     Returns
     -------
@@ -100,81 +106,44 @@ def advise(
     >>> advice.max_m(epsilon=100), advice.max_epsilon(m=4), advice.curve()[:2]
     (2, 20, [(inf, 1), (23000, 2)])
     """
+    asked: dict[str, Any] = {"sensitive": sensitive, "types": types, "hierarchies": hierarchies}
+    if (engine := elsewhere.engine_for(table, memory)) is not None:
+        limits = {} if memory is None else {"memory": memory}
+        advice: Advice = engine.advise(
+            table, **asked, policy=policy, max_memory=max_memory, **limits
+        )
+        return advice
     if policy is not None and not isinstance(policy, Policy):
         policy = Policy.load(policy)
-    types, hierarchies = dict(types or {}), dict(hierarchies or {})
-    frame = _adopted(table, policy)
-    names = names_of(sensitive, frame.columns)
-    if policy is not None:
-        types, hierarchies = {**policy.types, **types}, {**policy.hierarchies, **hierarchies}
-        listed = names_of(policy.roles.get("sensitive"), frame.columns)
-        if not names and (len(listed) == 1 or prefix_of(listed) is not None):
-            names = listed
-    if not names and frame.width == 1:
-        names = frame.columns
-    if not names:
-        several = [] if policy is None else list(policy.roles.get("sensitive", ()))
-        raise ParameterError(
-            "which column is sensitive is not said"
-            + (f": the policy has {len(several)}" if several else ""),
-            hint=f"--sensitive {several[0]}" if several else "--sensitive COLUMN",
-        )
-    types, hierarchies = by_column(types, frame.columns), by_column(hierarchies, frame.columns)
-    for name in names:
-        require_column(frame, name)
-    for kind in types.values():
-        if kind not in TYPES:
-            raise ParameterError(f"there is no type '{kind}'", hint=f"one of {', '.join(TYPES)}")
-    # A column is its own group id: nothing here looks at groups.
-    subject = Subject(
-        frame[names],
-        quasi=[],
-        sensitive=names,
-        group=names[0],
-        hierarchies={k: v for k, v in hierarchies.items() if k in names},
-        types={k: v for k, v in types.items() if k in names},
-    )
-    return Advice(subject, max_memory=max_memory)
-
-
-def _adopted(table: object, policy: Policy | None) -> pl.DataFrame:
-    """Take in a table, a file or a single column."""
-    if isinstance(table, str | Path):
-        return tables.read(table, policy.options if policy else None)
-    if isinstance(table, Mapping):
-        what = f"expected a table or the values of a column, got {type(table).__name__}"
-        raise TableError(what, hint="build a dataframe, or name a file")
-    native: Any = nw.to_native(table, pass_through=True)
-    if isinstance(native, pa.Array):
-        native = pa.chunked_array([native])
-    try:
-        column = nw.from_native(native, series_only=True)
-    except TypeError:
-        if not isinstance(native, Iterable) or hasattr(native, "columns"):
-            return tables.adopt(table)[0]
-        if isinstance(native, pa.Table):
-            return tables.adopt(table)[0]
-        try:
-            listed = native if hasattr(native, "dtype") else list(native)
-            column = nw.from_native(pl.Series(listed, strict=False), series_only=True)
-        except (TypeError, ValueError, pl.exceptions.PolarsError):
-            raise TableError(
-                "the values are of no kind that a column can hold", hint="numbers, texts or dates"
-            ) from None
-    named = column if column.name else column.alias("values")
-    return tables.adopt(named.to_frame().to_native())[0]
+    frame = adopted(table, policy)
+    about = About.of(frame, **asked, policy=policy)
+    return Advice(Subject(frame[about.names], **about.known), max_memory=max_memory)
 
 
 class Advice:
-    """What is possible for one sensitive attribute, exactly. Made by `advise`."""
+    """What is possible for one sensitive attribute, exactly. Made by `advise`.
 
-    def __init__(self, subject: Subject, *, max_memory: int | None = None) -> None:
+    Parameters
+    ----------
+    subject : Subject
+        The attribute.
+    max_memory : int, optional
+        How many megabytes distances may take at a time.
+    rows : int, optional
+        How many rows the table has, if it is not in memory: the subject's are then the distinct
+        values of the attribute, and the histograms of its columns count rows.
+    """
+
+    def __init__(
+        self, subject: Subject, *, max_memory: int | None = None, rows: int | None = None
+    ) -> None:
         self._on = tuple(subject.sensitive)
         self.sensitive = "+".join(self._on)
         self._subject = subject
         self._max_memory = max_memory
         self._far: dict[str | Metric, DissimilarityAdvice] = {}
-        self.rows = subject.frame.height
+        self._at_hand = rows is None
+        self.rows = subject.frame.height if rows is None else rows
         series = subject.frame[self._on[0]]
         kind = subject.types.get(self._on[0]) or infer_type(series)
         empty = series.null_count() == len(series) and not series.dtype.is_nested()
@@ -192,12 +161,20 @@ class Advice:
                 f"epsilon-m needs numbers, but '{self.sensitive}' is made of several",
                 hint="dissimilarity, with a distance",
             )
-        return Whole(self._subject.column(self._on, probe), self.rows)
+        return self._whole(probe)
 
     @cached_property
     def _values(self) -> Whole:
-        column = self._subject.column(self._on, DistinctLDiversity(l=1))
-        return Whole(column, self.rows)
+        return self._whole(DistinctLDiversity(l=1))
+
+    def _whole(self, principle: Principle) -> Whole:
+        """Return the whole table, as a principle reads the attribute."""
+        column = self._subject.column(self._on, principle)
+        return Whole(column, self.rows, self._counted(column))
+
+    def _counted(self, column: Column) -> Ints | None:
+        """Return how many rows hold each code, if the codes are not one for each row."""
+        return None if self._at_hand else column.domain.histogram
 
     def dissimilarity(self, distance: str | Metric = "auto") -> DissimilarityAdvice:
         """Return what (ε,δ)^k-dissimilarity is possible.
@@ -216,7 +193,9 @@ class Advice:
         if distance not in self._far:
             asked = Dissimilarity(epsilon=0, delta=0, k=1, distance=distance)
             column = self._subject.column(self._on, asked)
-            self._far[distance] = DissimilarityAdvice(column, distance, max_memory=self._max_memory)
+            self._far[distance] = DissimilarityAdvice(
+                column, distance, max_memory=self._max_memory, counts=self._counted(column)
+            )
         return self._far[distance]
 
     def max_m(
@@ -235,7 +214,8 @@ class Advice:
         principle = EpsilonMAnonymity(epsilon=epsilon, m=1, relative=relative, e1=e1, e2=e2)
         crowd = crowding(self._numbers.bind(principle), self._numbers.domain.size)
         assert crowd is not None  # noqa: S101 - (ε,m) is all about crowds
-        return self.rows // crowd.fullest(self._numbers.codes)[0]
+        groups = self._numbers.groups
+        return self.rows // crowd.fullest(groups.codes, groups.counts)[0]
 
     def max_epsilon(self, m: int, *, relative: bool = False) -> Number:
         """Return the ε that (ε,m)-anonymity must stay below; the bound itself is out of reach.
@@ -243,7 +223,7 @@ class Advice:
         0 if no ε is possible with this m; infinite if every ε is, of relative ones up to 1.
         """
         m = EpsilonMAnonymity(epsilon=0, m=m).m  # refuses what is no m
-        return number(self._numbers.spacing(relative).supremum(self.rows // m))
+        return number(self._spacing(relative).supremum(self.rows // m))
 
     def achievable(
         self,
@@ -265,13 +245,19 @@ class Advice:
         An ε below the bound of a step, but not below that of the next, allows m up to that of the
         step. The last step's m is the largest possible with any ε at all.
         """
-        return [(number(e), m) for e, m in self._numbers.spacing(relative).steps()]
+        return [(number(e), m) for e, m in self._spacing(relative).steps()]
+
+    def _spacing(self, relative: bool) -> Spacing:
+        with bounded(self._max_memory):
+            return self._numbers.spacing(relative)
 
     def refusal(self, principle: Principle) -> InfeasibleError:
         """Return the error that says why no partition satisfies a principle on the attribute."""
         table = self._numbers if principle.needs == "numbers" else self._values
-        column = None if principle.needs == "size" else table.column
-        return refusal(principle, column, self.rows)
+        if principle.needs == "size" or table.column is None:
+            return refusal(principle, None, self.rows)
+        with bounded(self._max_memory):
+            return refusal(principle, table.column, self.rows, self._counted(table.column))
 
     def best(self, principle: str, parameter: str, **others: Any) -> Limit | None:
         """Return the strongest value of one parameter of any principle, given the others.
@@ -294,7 +280,8 @@ class Advice:
                 f"{principle} is not about one attribute of one table", hint="wideberth check"
             )
         table = self._numbers if cls.needs == "numbers" else self._values
-        return table.strongest(principle, parameter, others)
+        with bounded(self._max_memory):
+            return table.strongest(principle, parameter, others)
 
     def other(self) -> list[tuple[str, str, dict[str, Any], Limit | None]]:
         """Return the limits of the other principles: name, parameter, the others' values, limit."""

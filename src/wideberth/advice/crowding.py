@@ -31,10 +31,19 @@ class Crowding(Line):
 
     share: Fraction
 
-    def fullest(self, codes: Ints | Codes) -> tuple[int, int]:
-        """Return how many rows the fullest crowd has, and the place where it begins."""
-        counts = np.bincount(self.place[codes], minlength=len(self.reach))
-        running = np.concatenate(([0], np.cumsum(counts)))
+    def fullest(self, codes: Ints | Codes, counts: Ints | None = None) -> tuple[int, int]:
+        """Return how many rows the fullest crowd has, and the place where it begins.
+
+        Parameters
+        ----------
+        codes : array of int
+            Codes that occur.
+        counts : array of int, optional
+            How many rows hold each; by default one.
+        """
+        held = np.zeros(len(self.reach), dtype=np.int64)
+        np.add.at(held, self.place[codes], 1 if counts is None else counts)
+        running = np.concatenate(([0], np.cumsum(held)))
         rows = running[self.reach + 1] - running[:-1]
         begin = int(rows.argmax())
         return int(rows[begin]), begin

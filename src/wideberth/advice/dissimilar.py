@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -39,6 +39,8 @@ _TRIES, _NOES, _YESES = 40, 10, ((_SEARCHED, 40), (_SAMPLE, 5), (20_000, 2))
 _CLOSE = Fraction(1, 100)
 #: Values whose distances are looked at, to know where ε may lie.
 _SAMPLED = 200
+#: Rows of a table that is not in memory that are looked at one by one, at most.
+MOST = 4_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +52,8 @@ class Satisfiability:
     verdict : str
         "yes", "no" or "unknown": no partition was found, and none was ruled out.
     groups : array of int, optional
-        With a yes: the group of each row of the table.
+        With a yes: the group of each row of the table; if that is not in memory, of each row in
+        the order of their values.
     delta : Fraction, optional
         With a yes: the δ that these groups reach.
     witness : str, optional
@@ -86,16 +89,25 @@ class DissimilarityAdvice:
         As in `Dissimilarity`.
     max_memory : int, optional
         How many megabytes distances may take at a time.
+    counts : array of int, optional
+        How many rows hold each code, if the column's own codes are not one for each row.
     """
 
     def __init__(
-        self, column: Column, distance: str | Metric = "auto", *, max_memory: int | None = None
+        self,
+        column: Column,
+        distance: str | Metric = "auto",
+        *,
+        max_memory: int | None = None,
+        counts: Ints | None = None,
     ) -> None:
         self.distance = distance
-        self.rows = len(column.codes)
         self._column = column
-        self._order = np.argsort(column.codes, kind="stable")
-        self._codes = column.codes[self._order].astype(np.int64)
+        self._at_hand = counts is None
+        if counts is None:
+            counts = np.bincount(column.codes, minlength=column.domain.size)
+        self._counts = counts
+        self.rows = int(counts.sum())
         self._max_memory = max_memory
         self._latest: tuple[Fraction, Similarity] | None = None
         self._answers: dict[tuple[Fraction, Fraction, int], Satisfiability] = {}
@@ -122,8 +134,10 @@ class DissimilarityAdvice:
             if answer.labels is None:
                 witness = None if answer.witness is None else str(answer.witness)
                 return Satisfiability(answer.verdict, witness=witness)
-            labels = np.empty_like(answer.labels)
-            labels[self._order] = answer.labels
+            labels = answer.labels
+            if self._at_hand:
+                labels = np.empty_like(answer.labels)
+                labels[np.argsort(self._column.codes, kind="stable")] = answer.labels
             reached = self._reached(rule, self._codes, answer.labels)
             return Satisfiability("yes", groups=labels, delta=reached)
 
@@ -184,7 +198,7 @@ class DissimilarityAdvice:
         if points < 2:
             raise ParameterError("points must be a whole number from 2", hint="points=20")
         with bounded(self._max_memory):
-            return risk_curve(self.space, self._whole(self._codes), self._distances(), points)
+            return risk_curve(self.space, self._whole(), self._distances(), points)
 
     def to_dict(
         self, *, epsilon: float | None = None, delta: float | None = None, k: int = 2
@@ -227,13 +241,21 @@ class DissimilarityAdvice:
         """Ask for an answer, one of many, so that none of them may take long."""
         return rule.answer(codes, exact=len(codes) <= _SEARCHED)
 
-    def _whole(self, codes: Ints) -> Groups:
-        held, counts = np.unique(codes, return_counts=True)
+    @cached_property
+    def _codes(self) -> Ints:
+        """The code of each row, ascending."""
+        if not self._at_hand and self.rows > MOST:
+            what = f"dissimilarity is told row by row, and {self.rows:,} rows are too many"
+            raise ParameterError(what, hint=f"ask about a sample of {MOST:,} rows or fewer")
+        return np.repeat(np.arange(len(self._counts)), self._counts)
+
+    def _whole(self) -> Groups:
+        held = np.flatnonzero(self._counts)
         return Groups(
             start=np.array([0, len(held)]),
             codes=held,
-            counts=counts.astype(np.int64),
-            width=self._column.domain.size,
+            counts=self._counts[held].astype(np.int64),
+            width=len(self._counts),
         )
 
     def _reached(self, rule: Dissimilar, codes: Ints, labels: Ints) -> Fraction:
@@ -331,7 +353,8 @@ class DissimilarityAdvice:
         """Bound ε by Theorem 1 of (ε,m)-anonymity, with which δ = 1 agrees on numbers."""
         if self.rows < k:
             return Bracket(None, Fraction(0))
-        spacing = Spacing.of(self._column, relative=self.space.name == "relative")
+        relative = self.space.name == "relative"
+        spacing = Spacing.of(self._column.domain, self._counts, relative=relative)
         supremum = spacing.supremum(self.rows // max(k, 2))
         if supremum is None:
             return Bracket(self.space.top, None, every=True)
@@ -342,7 +365,7 @@ class DissimilarityAdvice:
     def _distances(self) -> Floats:
         """Return some of the distances that occur, ascending, finite ones and not 0."""
         rng = np.random.default_rng(0)  # which of them are looked at is no secret
-        known = np.unique(self._codes[self._codes < self._column.domain.known])
+        known = np.flatnonzero(self._counts[: self._column.domain.known])
         some = np.sort(rng.permutation(known)[:_SAMPLED])
         apart = self.space.apart(some, some)
         if len(known) > len(some):

@@ -12,11 +12,11 @@ import numpy as np
 
 from wideberth.advice.brackets import last
 from wideberth.advice.crowding import crowding
-from wideberth.advice.dissimilar import DissimilarityAdvice
+from wideberth.advice.dissimilar import MOST, DissimilarityAdvice
 from wideberth.advice.spacing import Spacing
 from wideberth.encode import Column, Domain
 from wideberth.errors import ParameterError
-from wideberth.exact import fraction
+from wideberth.exact import Ints, fraction
 from wideberth.groups import Groups
 from wideberth.principles import (
     DeltaLDiversity,
@@ -30,6 +30,7 @@ from wideberth.principles import (
     make,
 )
 from wideberth.principles.dissimilarity import Scattered
+from wideberth.principles.search import Searched
 
 _ULPS = 4  # a figure is rounded so often at most
 _TINY = 1e-12
@@ -60,16 +61,26 @@ class Whole:
         A sensitive attribute; None for principles that look at sizes only.
     rows : int
         How many rows there are.
+    counts : array of int, optional
+        How many rows hold each code. By default the column's codes are counted, one for each row;
+        those of a table that is not in memory are of its distinct values, so they do not tell.
     """
 
-    def __init__(self, column: Column | None, rows: int) -> None:
+    def __init__(self, column: Column | None, rows: int, counts: Ints | None = None) -> None:
         self.column = column
         self.rows = rows
+        self.at_hand = counts is None
         self.domain = (
             Domain(name="rows", histogram=np.array([rows])) if column is None else column.domain
         )
-        self.codes = np.zeros(rows, dtype=np.int64) if column is None else column.codes
-        counts = np.bincount(self.codes, minlength=self.domain.size)
+        if column is None:
+            counts = np.array([rows])
+        elif counts is None:
+            counts = np.bincount(column.codes, minlength=self.domain.size)
+        # A histogram of distinct values, or of a reference, would give wrong advice silently.
+        if len(counts) != self.domain.size or int(counts.sum()) != rows:
+            raise ValueError(f"the counts of '{self.domain.name}' are not those of {rows} rows")
+        self.counts = counts
         held = np.flatnonzero(counts)
         self.groups = Groups(
             start=np.array([0, len(held)]), codes=held, counts=counts[held], width=self.domain.size
@@ -82,14 +93,21 @@ class Whole:
 
     def feasible(self, principle: Principle) -> bool:
         """Tell whether some partition satisfies a principle (for some, whether one was found)."""
-        return bool(self.bind(principle).feasible(self.groups)[0])
+        rule = self.bind(principle)
+        return self.looked_at(rule) and bool(rule.feasible(self.groups)[0])
+
+    def looked_at(self, rule: Rule) -> bool:
+        """Tell whether a rule can answer: some look at row by row, of which there may be many."""
+        if self.at_hand or self.rows <= MOST:
+            return True
+        return not isinstance(rule, Searched) or rule.line is not None
 
     def spacing(self, relative: bool) -> Spacing:
         """Return how far apart the numbers lie."""
         if self.column is None:
             raise ParameterError("there is no epsilon without an attribute", hint="name one")
         if relative not in self._spacings:
-            self._spacings[relative] = Spacing.of(self.column, relative=relative)
+            self._spacings[relative] = Spacing.of(self.domain, self.counts, relative=relative)
         return self._spacings[relative]
 
     def strongest(self, name: str, key: str, others: Mapping[str, Any]) -> Limit | None:
@@ -110,7 +128,7 @@ class Whole:
         crowd = crowding(self.bind(weakest), self.domain.size)
         specification = weakest.parameters()[key]
         if crowd is not None and key in ("m", "l", "alpha"):
-            fullest, _ = crowd.fullest(self.codes)
+            fullest, _ = crowd.fullest(self.groups.codes, self.groups.counts)
             if key == "alpha":
                 return Limit(Fraction(fullest, self.rows))
             share = Fraction(self.rows, fullest)
@@ -123,7 +141,7 @@ class Whole:
             low, high = specification.low or 0, self.rows
             rule = self.bind(weakest)
             if isinstance(rule, Scattered):
-                high //= rule.fullest(self.codes.astype(np.int64))
+                high //= rule.fullest(self.groups.rows(0))
                 if possible(Fraction(high)):
                     return Limit(Fraction(high))
             more = last(max(high, low) - low, lambda more: possible(Fraction(low + more)))
@@ -148,7 +166,10 @@ class Whole:
     def _dissimilar(self, principle: Dissimilarity, key: str) -> Limit | None:
         """Return the strongest value for which groups are known; there may be stronger ones."""
         assert self.column is not None  # noqa: S101 - it guards an attribute
-        advice = DissimilarityAdvice(self.column, principle.distance)
+        counts = None if self.at_hand else self.counts
+        if counts is not None and self.rows > MOST:
+            return None
+        advice = DissimilarityAdvice(self.column, principle.distance, counts=counts)
         if key == "k":
             most = advice.max_k(principle.epsilon, principle.delta).feasible
             return None if most is None else Limit(most)

@@ -14,7 +14,7 @@ from wideberth.advice.limits import Limit, Whole
 from wideberth.advice.rounding import rounded
 from wideberth.encode import Column
 from wideberth.errors import InfeasibleError, ParameterError
-from wideberth.exact import fraction
+from wideberth.exact import Ints, fraction
 from wideberth.principles import (
     Dissimilarity,
     EpsilonMAnonymity,
@@ -44,7 +44,9 @@ class Alternative:
     principle: Principle
 
 
-def refusal(principle: Principle, column: Column | None, rows: int) -> InfeasibleError:
+def refusal(
+    principle: Principle, column: Column | None, rows: int, counts: Ints | None = None
+) -> InfeasibleError:
     """Return the error that says why no partition of a table satisfies a principle.
 
     Parameters
@@ -55,6 +57,8 @@ def refusal(principle: Principle, column: Column | None, rows: int) -> Infeasibl
         The sensitive attribute it is on; None if it looks at sizes only.
     rows : int
         How many rows the table has.
+    counts : array of int, optional
+        How many rows hold each code, if the column's own codes are not one for each row.
 
     Returns
     -------
@@ -62,7 +66,7 @@ def refusal(principle: Principle, column: Column | None, rows: int) -> Infeasibl
         It names a witness: the fullest window of numbers with its ends, of other values only how
         many rows share one. The hint names the nearest parameters that are possible.
     """
-    table = Whole(column, rows)
+    table = Whole(column, rows, counts)
     hint = ", or ".join(a.words for a in alternatives(principle, table))
     weaker = "a smaller epsilon" if isinstance(principle, Dissimilarity) else "a weaker principle"
     return InfeasibleError(_witness(principle, table), hint=hint or weaker)
@@ -178,8 +182,8 @@ def _witness(principle: Principle, table: Whole) -> str:
     name = table.domain.name
     if isinstance(rule, Dissimilar):
         return _undecided(principle, rule, table)
-    if isinstance(rule, Scattered) and rule.line is None:
-        fullest = rule.fullest(table.codes.astype(np.int64))
+    if isinstance(rule, Scattered) and rule.line is None and table.looked_at(rule):
+        fullest = rule.fullest(table.groups.rows(0))
         if fullest * rule.least > table.rows:
             many = f"{fullest:,} of {_rows(table.rows)}"
             return f"column '{name}': {many} are similar to each other, more than 1/{rule.least}"
@@ -188,7 +192,7 @@ def _witness(principle: Principle, table: Whole) -> str:
         if principle.needs == "tree" and buckets * crowd.share < 1:
             held = f"{buckets:,} bucket" + ("" if buckets == 1 else "s")
             return f"column '{name}' has {held} of similar values, too few for {principle}"
-        fullest, begin = crowd.fullest(table.codes)
+        fullest, begin = crowd.fullest(table.groups.codes, table.groups.counts)
         if fullest > crowd.share * table.rows:
             many = f"{fullest:,} of {_rows(table.rows)}"
             place = _place(principle, crowd, begin, table)
@@ -205,8 +209,8 @@ def _undecided(principle: Principle, rule: Dissimilar, table: Whole) -> str:
     """Say why rows cannot be dealt, or that it is not known whether they can."""
     if table.rows < rule.smallest:
         return f"{principle} needs {_rows(rule.smallest)}, the table has {table.rows:,}"
-    answer = rule.answer(table.groups.rows(0))
-    if answer.witness is not None:
+    answer = rule.answer(table.groups.rows(0)) if table.looked_at(rule) else None
+    if answer is not None and answer.witness is not None:
         return f"column '{table.domain.name}': {answer.witness}"
     return (
         f"{principle} on column '{table.domain.name}': no partition was found, "

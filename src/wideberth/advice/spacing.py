@@ -13,16 +13,22 @@ from fractions import Fraction
 
 import numpy as np
 
-from wideberth.encode import Codes, Column, Domain
+from wideberth.encode import Codes, Domain
 from wideberth.errors import ParameterError
 from wideberth.exact import Floats, Ints, Numbers, Whole, whole
+from wideberth.memory import budget
 
-_CUT = 8  # a block of ranks is cut into so many
-_LONGEST = 8**4  # ranks in a block
+_CUT = 8  # a block of places is cut into so many
+_LONGEST = 8**4  # places in a block
+#: Bytes that a place of its own takes for each row.
+_PER_ROW = 13
 
 
 class Spacing:
     """The sorted numbers of a column, ready to be asked how close together they lie.
+
+    Each row has a place; or each number, if rows would take too much memory: a table that is not
+    there may have any number of them.
 
     Parameters
     ----------
@@ -37,6 +43,8 @@ class Spacing:
     """
 
     def __init__(self, numbers: Numbers, counts: Ints, missing: int, relative: bool) -> None:
+        if not counts.all():  # numbers of a reference, perhaps, that nobody here has
+            numbers, counts = Numbers(numbers.units[counts > 0], numbers.per), counts[counts > 0]
         self.numbers = numbers
         self.relative = relative
         self.crowd = max(int(counts.max(initial=0)), missing)  # the fullest window for ε = 0
@@ -45,18 +53,33 @@ class Spacing:
         # Floats find the closest pairs, integers decide among those that floats cannot tell apart.
         self.bound = numbers.bound
         exact = self.bound < 2**53
-        sizes = numbers.units.astype(np.float64) if exact else numbers.floats()
-        largest = float(np.abs(sizes).max(initial=0))
+        self.sorted = numbers.units.astype(np.float64) if exact else numbers.floats()
+        largest = float(np.abs(self.sorted).max(initial=0))
         self.margin = 2.0**-48 if relative else 0.0 if exact else largest * 2.0**-48
-        self.code = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
-        self.begins = np.concatenate(([True], self.code[1:] != self.code[:-1]))[: self.known]
-        self.sorted = sizes[self.code]
+        #: Which number is at each place, if each row has one; else each number has.
+        self.held: Codes | None = None
+        #: The first rank of each number, and the one after the last.
+        self.begins = np.concatenate(([0], np.cumsum(counts)))
+        if self.known * _PER_ROW <= budget():
+            self.held = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
+            self.sorted = self.sorted[self.held]
+            self.lowest = np.zeros(self.known, dtype=bool)  # of the rows with the same number
+            self.lowest[self.begins[:-1]] = True
         self._coarse: dict[int, Floats] = {}
 
     @classmethod
-    def of(cls, column: Column, *, relative: bool = False) -> Spacing:
-        """Sort a column of numbers."""
-        domain = column.domain
+    def of(cls, domain: Domain, counts: Ints, *, relative: bool = False) -> Spacing:
+        """Sort an attribute that holds numbers.
+
+        Parameters
+        ----------
+        domain : Domain
+            The attribute.
+        counts : array of int
+            How many rows hold each code.
+        relative : bool
+            Whether ε is a share of the numbers.
+        """
         numbers = domain.numbers
         if numbers is None:
             raise ParameterError(
@@ -65,8 +88,8 @@ class Spacing:
             )
         if relative:
             refuse_dates(domain)
-        counts = np.bincount(column.codes, minlength=domain.size)
-        return cls(numbers, counts[: domain.known], int(counts[domain.known :].sum()), relative)
+        known = domain.known
+        return cls(numbers, counts[:known], int(counts[known:].sum()), relative)
 
     def supremum(self, most: int) -> Fraction | None:
         """Return the least ε at which some window holds more than so many rows.
@@ -78,12 +101,14 @@ class Spacing:
             return Fraction(0)
         if most >= self.known:
             return None
-        starts = self._closest(most)
-        if not len(starts):
+        closest = self._closest(most)
+        if not len(closest):
             return None
         if not self.margin:  # then they are all the same
-            starts = starts[:1]
-        return self._least(self.code[starts], self.code[starts + most])
+            closest = closest[:1]
+        ends = closest, self._reached(closest, most)
+        low, high = ends if self.held is None else (self.held[places] for places in ends)
+        return self._least(low, high)
 
     def steps(self) -> Iterator[tuple[Fraction | None, int]]:
         """Go through the trade-off: each ε that m must give way to, with the largest m below it.
@@ -111,23 +136,23 @@ class Spacing:
                 yield found[place], self.rows // rooms[place]
 
     def _closest(self, most: int) -> Ints:
-        """Return the ranks from which so many ranks further up is least far, as floats see it.
+        """Return the places from which so many ranks further up is least far, as floats see it.
 
-        The ranks are taken in blocks. From any rank of a block it is at least as far as from the
-        block's end to where its beginning leads, rounded down to a block. A block for which that
-        is farther than from some rank seen already is done with, the others are cut into smaller
-        ones.
+        The places are taken in blocks. From any place of a block it is at least as far as from the
+        block's end to where its beginning leads. A block for which that is farther than from some
+        place seen already is done with, the others are cut into smaller ones.
         """
-        last = self.known - 1 - most
+        many = self.known - most  # from places beyond, it leads nowhere
+        if self.held is None:
+            many = int(np.searchsorted(self.begins, many))
+        room = most * len(self.sorted) // self.known  # places on the way, on average
         block = 1
-        while block < _LONGEST and block * _CUT**2 <= most:
+        while block < _LONGEST and block * (_CUT if self.held is None else _CUT**2) <= room:
             block *= _CUT
-        blocks = np.arange(last // block + 1)
+        blocks = np.arange(-(-many // block))
         best, witness = np.inf, blocks[:0]
         while block > 1 and len(blocks):
-            if block not in self._coarse:
-                self._coarse[block] = self.sorted[::block].copy()
-            bound = self._bounds(blocks, most // block, self._coarse[block])
+            bound = self._bounds(blocks, block, most, many)
             seen = np.append(blocks[bound.argmin()], blocks[::_CUT]) * block
             distances = self._apart(seen, most)
             nearest = int(distances.argmin())
@@ -136,15 +161,24 @@ class Spacing:
             open_ = bound <= best + self.margin if self.margin else bound < best
             blocks = (blocks[open_][:, None] * _CUT + np.arange(_CUT)).ravel()
             block //= _CUT
-            blocks = blocks[: np.searchsorted(blocks, last // block, side="right")]
-        # From the lowest of several equal ranks it is least far.
-        ranks = np.append(blocks[self.begins[blocks]], witness)
-        distances = self._apart(ranks, most)
+            blocks = blocks[: np.searchsorted(blocks * block, many)]
+        # From the lowest of several equal rows it is least far.
+        blocks = blocks if self.held is None else blocks[self.lowest[blocks]]
+        found = np.append(blocks, witness)
+        distances = self._apart(found, most)
         least = distances.min(initial=np.inf)
-        return ranks[:0] if np.isinf(least) else ranks[distances <= least + self.margin]
+        return found[:0] if np.isinf(least) else found[distances <= least + self.margin]
 
-    def _bounds(self, blocks: Ints, further: int, coarse: Floats) -> Floats:
-        """Return how far it is at least from any rank of each block."""
+    def _bounds(self, blocks: Ints, block: int, most: int, many: int) -> Floats:
+        """Return how far it is at least from any place of each block."""
+        if self.held is None:
+            ends = np.minimum(blocks * block + block, many) - 1
+            leads = self._reached(blocks * block, most)
+            return self._distances(self.sorted[ends], self.sorted[leads])
+        # Rounded down to a block, it leads equally far from every one.
+        if block not in self._coarse:
+            self._coarse[block] = self.sorted[::block].copy()
+        coarse, further = self._coarse[block], most // block
         if blocks[-1] - blocks[0] == len(blocks) - 1:  # a slice is much faster than a choice
             begin, end = int(blocks[0]), int(blocks[-1]) + 1
             return self._distances(
@@ -152,11 +186,20 @@ class Spacing:
             )
         return self._distances(coarse[blocks + 1], coarse[blocks + further])
 
-    def _apart(self, ranks: Ints, most: int) -> Floats:
-        return self._distances(self.sorted[ranks], self.sorted[ranks + most])
+    def _reached(self, places: Ints, most: int) -> Ints:
+        """Return the place that is so many ranks above the first rank of others."""
+        if self.held is not None:
+            return places + most
+        return np.searchsorted(self.begins, self.begins[places] + most, side="right") - 1
+
+    def _apart(self, places: Ints, most: int) -> Floats:
+        return self._distances(self.sorted[places], self.sorted[self._reached(places, most)])
 
     def _distances(self, low: Floats, high: Floats) -> Floats:
-        """Return the distances, none of which shrinks if low falls or high rises."""
+        """Return the distances, none of which shrinks if low falls or high rises.
+
+        Where low is above high, the distance is below 0.
+        """
         difference: Floats = high - low
         if not self.relative:
             return difference
@@ -167,8 +210,8 @@ class Spacing:
         share[(low < 0) & (high > 0)] = np.inf  # beyond 1, so never similar
         return share
 
-    def _least(self, low: Codes, high: Codes) -> Fraction:
-        """Return the least distance among pairs of codes, exactly."""
+    def _least(self, low: Ints | Codes, high: Ints | Codes) -> Fraction:
+        """Return the least distance among pairs of numbers, exactly."""
         x, y = (whole(self.numbers.units[codes], 2 * self.bound) for codes in (low, high))
         difference: Whole = y - x
         if not self.relative:

@@ -3,6 +3,10 @@
 Every row gets a rank: its place in the order of the first sensitive attribute, rows with equal
 values in a secret random order. A node of the splitting tree is a set of ascending ranks, so that
 dealing its rows in turn, or finding the rows in a window, needs no sorting.
+
+The secret order is drawn row by row; or rows carry tags, secret numbers that depend on what a row
+holds, and then neither the order of the rows nor where they lie matters: each part of a table, by
+itself and on any machine, is arranged as it would be within the whole.
 """
 
 from __future__ import annotations
@@ -41,11 +45,20 @@ class Arrangement:
         What every group must satisfy; at most one of them not monotone.
     key : int
         The secret that breaks ties.
+    besides : sequence of arrays, optional
+        If given, ties are broken by tags, not by where rows stand: by the codes of all attributes
+        above, and by these besides.
     """
 
     quasis: Sequence[Quasi]
     demands: Sequence[Demand]
     key: int
+    besides: Sequence[Codes] | None = None
+
+    @property
+    def tagged(self) -> bool:
+        """Whether ties are broken by tags."""
+        return self.besides is not None
 
     @property
     def rows(self) -> int:
@@ -99,18 +112,36 @@ class Arrangement:
     def order(self) -> npt.NDArray[np.uint32]:
         """The row of each rank."""
         codes, _ = self.leading
-        if self.rows <= _FEW:
+        if self.tagged:
+            ties = np.argsort(self.tags, kind="stable")
+        elif self.rows <= _FEW:
             ties = np.random.default_rng(self.key).permutation(self.rows)
+        if self.rows <= _FEW:
             return ties[np.argsort(codes[ties], kind="stable")].astype(np.uint32)
-        from wideberth.kernels.sorting import secret_order
+        from wideberth.kernels.sorting import placed, secret_order
 
         order = np.empty(self.rows, np.uint32)
-        secret_order(codes, self.begins[:-1].copy(), self.key, order)
+        if self.tagged:
+            placed(codes, self.begins[:-1].copy(), ties, order)
+        else:
+            secret_order(codes, self.begins[:-1].copy(), self.key, order)
         return order
+
+    @property
+    def tags(self) -> npt.NDArray[np.uint64]:
+        """A secret number for each row; rows with equal codes, and hardly any others, share it."""
+        columns = {id(d.column): d.column for d in self.demands if d.column is not None}
+        codes = [quasi.codes for quasi in self.quasis] + [c.codes for c in columns.values()]
+        tags = np.full(self.rows, self.key, dtype=np.uint64)
+        for line in (*codes, *(self.besides or ())):
+            tags = mixed(tags + line.astype(np.uint64))
+        return tags
 
     @cached_property
     def ties(self) -> npt.NDArray[np.uint32]:
         """A secret number for each rank, which orders rows with equal quasi-identifiers."""
+        if self.tagged:
+            return (mixed(self.tags[self.order]) >> np.uint64(33)).astype(np.uint32)
         rng = np.random.default_rng([self.key, 1])
         return rng.integers(2**31, size=self.rows, dtype=np.uint32)
 
@@ -158,6 +189,14 @@ class Arrangement:
     def only_sizes(self) -> bool:
         """Whether no demand looks at sensitive values."""
         return not self.guarded
+
+
+def mixed(numbers: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    """Mix the bits of numbers well, each by itself: SplitMix64, which maps no two to the same."""
+    z = numbers + np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
 
 
 def check_list(demands: Sequence[Demand]) -> None:

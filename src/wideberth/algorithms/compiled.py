@@ -48,10 +48,10 @@ class Compiled:
         """All demands in one."""
         lines, tables, offset = [], [np.zeros(0, np.int64)], 0
         p = q = dealt = alone = 0
-        for index, (demand, attribute) in enumerate(self._tested):
+        for index, (demand, attribute) in enumerate(self.tested):
             kernel = demand.rule.kernel
             assert kernel is not None  # noqa: S101 - `compilable` has seen to it
-            width = self._width(demand)
+            width = self.width(demand)
             table = kernel.table
             if kernel.kind == kinds.CROWD and not len(table):
                 table = np.tile(np.arange(width), 3)  # each value is similar to itself alone
@@ -73,7 +73,7 @@ class Compiled:
         )
 
     @cached_property
-    def _tested(self) -> list[tuple[Any, int]]:
+    def tested(self) -> list[tuple[Any, int]]:
         """The demands on sensitive values, each with its attribute, those of one side by side."""
         # A column looked at by classes of its values is another attribute than the column itself.
         seen = [(d.column, d.rule.kernel and d.rule.kernel.order) for d in self.task.guarded]
@@ -82,7 +82,8 @@ class Compiled:
         numbered = list(zip(self.task.guarded, numbers, strict=True))
         return sorted(numbered, key=lambda pair: pair[1])  # stable: the leading one stays first
 
-    def _width(self, demand: Any) -> int:
+    def width(self, demand: Any) -> int:
+        """How many values a demand tells apart."""
         kernel = demand.rule.kernel
         if kernel.order is not None:
             return int(kernel.order.max()) + 1
@@ -119,7 +120,7 @@ class Compiled:
         if not self.task.looks_up:
             return np.zeros((1, 1), np.int32)
         lines = {}
-        for demand, attribute in self._tested:
+        for demand, attribute in self.tested:
             codes = demand.column.codes
             kernel = demand.rule.kernel
             if kernel.order is not None:

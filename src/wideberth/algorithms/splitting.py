@@ -27,6 +27,7 @@ from wideberth.algorithms.demand import Demand
 from wideberth.algorithms.leaves import Boxes, Engine, Leaves, Pools, Style, boxes_of
 from wideberth.algorithms.plain import Judge, Plain
 from wideberth.clock import Progress
+from wideberth.encode import Codes
 from wideberth.errors import InfeasibleError, ParameterError
 from wideberth.exact import Ints
 from wideberth.groups import Partition
@@ -77,6 +78,7 @@ def split(
     rng: np.random.Generator,
     cuts: str = "best",
     dealing: str = "rank",
+    besides: Sequence[Codes] | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Split:
@@ -92,6 +94,9 @@ def split(
         Breaks ties; its seed must stay secret.
     cuts, dealing : str
         One of `CUTS`, one of `DEALING`.
+    besides : sequence of arrays, optional
+        If given, ties are broken by what rows hold, these codes included, not by where they stand:
+        then the groups do not depend on the order of the rows.
     threads : int, optional
         By default as many as there are cores. The result is the same for any number.
     progress : callable, optional
@@ -103,18 +108,12 @@ def split(
     if threads is not None and (type(threads) is not int or threads < 1):
         raise ParameterError("threads must be a whole number from 1", hint="threads=1")
     check_list(demands)
-    task = Arrangement(quasis, demands, int(rng.integers(2**63)))
+    task = Arrangement(quasis, demands, int(rng.integers(2**63)), besides)
     tally = _Tally(progress, task.rows)
     rule = None if task.dealt is None else task.dealt.rule
     if isinstance(rule, Searched) and rule.line is None:
         return _by_nearness(task, cuts, dealing, threads, rng, tally)
-    engine = _engine(task, cuts, threads, tally)
-    leaves = grow(engine, task, cuts, tally)
-    if not leaves.hands.all():
-        if task.dealt is None and Judge(task).hands(np.arange(task.rows)):
-            leaves.hands[:] = 1  # too close to call for a kernel, but exactly satisfied
-        else:
-            raise _refused(task)
+    engine, leaves = leaves_of(task, cuts, threads=threads, tally=tally)
     if dealing == "matching" and task.dealt is not None:
         from wideberth.algorithms.matching import match
 
@@ -123,6 +122,29 @@ def split(
         boxes = boxes_of(matched.partition, [quasi.codes for quasi in quasis])
         return Split(matched.partition, boxes, len(leaves), audit)
     return Split(*engine.deal(leaves), len(leaves), None)
+
+
+def leaves_of(
+    task: Arrangement,
+    cuts: str,
+    *,
+    threads: int | None = None,
+    tally: _Tally | None = None,
+    few: bool | None = None,
+) -> tuple[Engine, Leaves]:
+    """Find leaves that can be dealt, and return who can deal them.
+
+    `few` tells whether rows count as so few that nothing is compiled for them; by default they are
+    counted.
+    """
+    tally = tally or _Tally(None, task.rows)
+    engine = _engine(task, cuts, threads, tally, few)
+    leaves = grow(engine, task, cuts, tally)
+    if not leaves.hands.all():
+        if task.dealt is not None or not Judge(task).hands(np.arange(task.rows)):
+            raise _refused(task)
+        leaves.hands[:] = 1  # too close to call for a kernel, but exactly satisfied
+    return engine, leaves
 
 
 def _by_nearness(
@@ -171,7 +193,7 @@ def grow(
     say = tally or (lambda phase: None)
     unit, guarded = task.unit, not task.only_sizes
     say("preparing")  # the first time, kernels are compiled here
-    block = _BLOCK * unit if cuts in ("best", "quality") else 0
+    block = block_of(cuts, unit)
     engine.prepare(cuts)
     say("cutting")
     leaves = engine.cut(paper=cuts == "paper", block=block)
@@ -191,6 +213,11 @@ def grow(
             leaves, _ = engine.exchange(leaves, _nearest(engine, leaves, _NEAR))
             leaves, _ = engine.solve(leaves, Pools.single(len(leaves)), first)
     return leaves
+
+
+def block_of(cuts: str, unit: int) -> int:
+    """Return how few rows are not cut at values, because they will be at ranks."""
+    return _BLOCK * unit if cuts in ("best", "quality") else 0
 
 
 def _refused(task: Arrangement) -> InfeasibleError:

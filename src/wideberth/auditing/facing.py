@@ -10,13 +10,13 @@ import polars as pl
 
 from wideberth import tables
 from wideberth.attacks import Faced, Risk, among
+from wideberth.attributes import require_column
 from wideberth.auditing.sensing import Sensed
 from wideberth.errors import TableError
 from wideberth.exact import Ints
 from wideberth.examining import Examined
 from wideberth.groups import Partition
 from wideberth.published import Covering, Published
-from wideberth.subject import require_column
 from wideberth.twofold import table_of
 
 #: Of so many groups, labels may cover fewer people than they should: some tools err by one.

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import polars as pl
 
+from wideberth.attributes import guarded_by, stacked, told_of, with_counts
 from wideberth.encode import Codes, Column, Domain
 from wideberth.errors import ParameterError, TableError
 from wideberth.exact import fraction
@@ -21,7 +22,7 @@ from wideberth.principles import (
     Principle,
 )
 from wideberth.schema import infer_type, prefix_of, shown
-from wideberth.subject import Subject, guarded_by, stacked, told_of, with_counts
+from wideberth.subject import Subject
 
 #: How near is near: a number, or a share as in "10%".
 Epsilon: TypeAlias = str | float

@@ -12,6 +12,7 @@ import polars as pl
 
 from wideberth import tables
 from wideberth.anatomy import Anatomy, published
+from wideberth.attributes import require_column
 from wideberth.auditing.telling import manifest_beside, principles_told
 from wideberth.errors import ParameterError, TableError
 from wideberth.exact import Ints
@@ -19,7 +20,6 @@ from wideberth.examining import Examined, as_published, attributes, examine, nam
 from wideberth.policy import GROUP, Policy
 from wideberth.release import Release
 from wideberth.schema import expanded, guess
-from wideberth.subject import require_column
 from wideberth.twofold import COUNT, table_of, whole_counts
 from wideberth.words import as_string
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from wideberth import tables
+from wideberth.attributes import require_column, told_of
 from wideberth.auditing.taking import Taken, take
 from wideberth.errors import InfeasibleError
 from wideberth.examining import as_published
@@ -13,7 +14,6 @@ from wideberth.findings import Finding
 from wideberth.published import Covering, Published
 from wideberth.release import Release
 from wideberth.schema import expanded
-from wideberth.subject import require_column, told_of
 from wideberth.traces import (
     exact_ends,
     identifiers,

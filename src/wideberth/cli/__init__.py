@@ -24,10 +24,12 @@ from wideberth.cli.hierarchy import hierarchy
 from wideberth.cli.init import init
 from wideberth.cli.join import join
 from wideberth.cli.lattice import lattice
+from wideberth.cli.measure import measure
 from wideberth.cli.metrics import metrics
 from wideberth.cli.options import SETTINGS
 from wideberth.cli.principles import principles
 from wideberth.cli.report import report
+from wideberth.cli.reproduce import reproduce
 from wideberth.errors import WideberthError
 
 INTERRUPTED = 130
@@ -45,10 +47,12 @@ def wideberth() -> None:
     wideberth anonymize people.csv -p policy.toml -o release.csv    make and verify a release
     wideberth audit release.csv --original people.csv   what would an adversary learn?
     wideberth report release.csv --original people.csv -p policy.toml -o report.html
+    wideberth measure release.csv --original people.csv -p policy.toml  what is it still worth?
     wideberth lattice people.csv -p policy.toml     which levels of hierarchies can be published?
     wideberth join quasi.csv sensitive.csv -o joined.csv    the two tables of an anatomy as one
     wideberth principles                            all principles and what they protect against
     wideberth metrics                               all measures of what a release is worth
+    wideberth reproduce li2008 --rows 20000         run a paper's experiments anew
 
     Exit codes: 0 satisfied, 1 error, 2 wrong usage, 3 not satisfied, 130 interrupted.
     """
@@ -64,9 +68,11 @@ for command in (
     init,
     join,
     lattice,
+    measure,
     metrics,
     principles,
     report,
+    reproduce,
 ):
     wideberth.add_command(command)
 

@@ -63,6 +63,11 @@ _WIDTH = 50  # of the longest bar
     metavar="MB",
     help="Memory for distances at a time.  [default: 256]",
 )
+@click.option(
+    "--memory",
+    metavar="SIZE",
+    help="Memory for everything, such as 2GB: TABLE is then read in parts, and may be larger.",
+)
 @table_options
 @format_option()
 def advise(
@@ -80,6 +85,7 @@ def advise(
     hierarchies: tuple[str, ...],
     types: tuple[str, ...],
     max_memory: int | None,
+    memory: str | None,
     delimiter: str | None,
     encoding: str | None,
     missing: str | None,
@@ -104,6 +110,7 @@ def advise(
     wideberth advise people.csv --sensitive "disease.*" --distance variational --epsilon 0.1 --k 5
     wideberth advise people.parquet --sensitive profile --distance euclidean \\
         --epsilon 1.5 --delta 0.8 --k 5
+    wideberth advise census.parquet --sensitive salary --m 5 --memory 2GB
 
     Exit code 3 if an epsilon and m, or an epsilon and delta, are given and are not possible
     together, or are not known to be; else 0.
@@ -117,7 +124,7 @@ def advise(
             "--distance, --delta and --k about dissimilarity: ask for one at a time"
         )
     with console(stderr=True).status("reading and sorting …"):
-        from wideberth import tables
+        from wideberth import elsewhere, tables
         from wideberth.advice import advise as run
         from wideberth.cli.farness import Far
         from wideberth.policy import Policy
@@ -126,14 +133,18 @@ def advise(
         options = read_options(delimiter, encoding, missing, plan.options if plan else None)
         if plan is not None:
             plan = replace(plan, options=options)
-        advice = run(
-            tables.read(table, options),
-            listed(sensitive) or None,
-            types=kinds,
-            hierarchies=trees,
-            policy=plan,
-            max_memory=max_memory,
-        )
+        known: dict[str, Any] = {
+            "sensitive": listed(sensitive) or None,
+            "types": kinds,
+            "hierarchies": trees,
+            "policy": plan,
+            "max_memory": max_memory,
+        }
+        if memory is not None:
+            engine = elsewhere.engine_for(table, memory)
+            advice = engine.advise(table, memory=memory, options=options, **known)
+        else:
+            advice = run(tables.read(table, options), **known)
         out = console()
         if of_distances or (advice.vector and not of_crowds):
             found: Far | _Crowds = Far(advice, distance or "auto", epsilon, delta, k or 2)

@@ -16,6 +16,8 @@ from wideberth.cli.asking import (
     search_options,
 )
 from wideberth.cli.check import render
+from wideberth.cli.engines import Engine, bucket_option, engine_options, memory_option
+from wideberth.cli.engines import chosen as chosen_engine
 from wideberth.cli.nodes import assigned, certainty
 from wideberth.cli.options import SETTINGS, console, echo_json, format_option, table_options
 from wideberth.cli.progress import telling
@@ -92,6 +94,9 @@ principles allow for, who combine several releases, or who ask only whether some
     metavar="REPORT",
     help="Also write a report on the release: .html for people, .json for programs.",
 )
+@engine_options
+@memory_option
+@bucket_option
 @click.option("--dry-run", is_flag=True, help="Do everything but writing.")
 @click.option("--force", is_flag=True, help="Overwrite an earlier release.")
 @table_options
@@ -100,6 +105,10 @@ def anonymize(
     table: str,
     output: tuple[str, ...],
     report: str | None,
+    engine: str | None,
+    master: str | None,
+    memory: str | None,
+    bucket_rows: int | None,
     dry_run: bool,
     force: bool,
     form: str,
@@ -125,6 +134,11 @@ def anonymize(
         --principle dissimilarity:epsilon=0.1,delta=0.8,k=5 -o release.parquet
     wideberth anonymize people.csv --qi age,zip,sex --sensitive disease --identifier name \\
         --hierarchy disease=diseases.csv --principle l-e:l=3,e=1 --algorithm anatomy -o folder
+    wideberth anonymize census.parquet -p policy.toml -o release.parquet --memory 4GB
+    wideberth anonymize census.parquet -p policy.toml -o release.parquet --engine spark
+
+    A file that is larger than memory (--memory) and a table on Spark (--engine spark) give the same
+    release as in memory. Spark writes a folder of Parquet files.
 
     Exit code 3 if the principles cannot be met: nothing is written then.
     """
@@ -133,13 +147,15 @@ def anonymize(
         raise click.UsageError("say where the release goes (-o OUT), or --dry-run")
     if report is not None and dry_run:
         raise click.UsageError("--report is on what is written: leave out --dry-run")
+    where = chosen_engine(engine, master, memory, bucket_rows)
+    where.require_at_hand("--report", report)
+    where.require_at_hand("--threads", asked["threads"])
     with telling() as progress:
         from wideberth.anonymizing import anonymize as run
 
         question = ask(table, **asked)
-        written = release_target(output, table, question, force=force) if output else ""
-        if len(output) == 1:
-            _require_fit(table, output[0], question)
+        where.require_possible(question.arguments["policy"], question.arguments)
+        written = _target(output, table, question, where, force=force)
         if report is not None:
             from wideberth.release import manifest_path
             from wideberth.reporting import check_path
@@ -149,10 +165,18 @@ def anonymize(
             check_path(report, force=force, sources=[*question.sources, *written_too])
             if Path(report).resolve() in [path.resolve() for path in written_too]:
                 raise click.UsageError(f"--report {report} would replace the release")
-        release = run(Path(table), **question.arguments, progress=progress)
-        manifest = release.manifest
-        if not dry_run:
-            manifest = release.save(*output, force=force)
+        with where.table(table, question.arguments["policy"].options) as given:
+            release = run(
+                given,
+                **question.arguments,
+                memory=memory,
+                bucket_rows=bucket_rows,
+                progress=progress,
+            )
+            manifest = release.manifest
+            manifest["input"]["name"] = Path(table).name
+            if not dry_run:
+                manifest = release.save(*output, force=force)
         if report is not None:
             _report(release, manifest, table, output[0], question, report, force=force)
     if form == "json":
@@ -166,6 +190,24 @@ def anonymize(
             console().print(f"note: {caution}")
     click.echo(NOT_PROMISED)
     return 0
+
+
+def _target(
+    output: tuple[str, ...], table: str, question: Question, where: Engine, *, force: bool
+) -> str:
+    """Refuse what a release cannot be written to, before the work; say what will be written."""
+    if where.is_spark:
+        from wideberth.engines.spark.storing import require_folder
+
+        for path in output:
+            require_folder(path, table, force=force)
+        if len(output) > 1:
+            raise click.UsageError("one release, one -o")
+        return f"the folder {output[0]} and {output[0]}.manifest.json" if output else ""
+    written = release_target(output, table, question, force=force) if output else ""
+    if len(output) == 1:
+        _require_fit(table, output[0], question)
+    return written
 
 
 def _report(

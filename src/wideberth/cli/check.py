@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import isinf
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from wideberth.cli.engines import chosen, engine_options, memory_option
 from wideberth.cli.options import (
     SETTINGS,
     assignments,
@@ -83,6 +84,8 @@ NOT_SATISFIED = 3
     metavar="MB",
     help="Memory for distances at a time.  [default: 256]",
 )
+@engine_options
+@memory_option
 @table_options
 @format_option()
 def check(
@@ -100,6 +103,9 @@ def check(
     worst: int,
     claims: bool,
     max_memory: int | None,
+    engine: str | None,
+    master: str | None,
+    memory: str | None,
     delimiter: str | None,
     encoding: str | None,
     missing: str | None,
@@ -122,15 +128,19 @@ def check(
         --principle dissimilarity:epsilon=0.1,delta=0.8,k=5 --claims
     wideberth check quasi.csv --sensitive-table sensitive.csv --sensitive disease \\
         --hierarchy disease=diseases.csv --principle l-e:l=3,e=1
+    wideberth check census.parquet -p policy.toml --memory 2GB
+    wideberth check census.parquet -p policy.toml --engine spark --master spark://host:7077
 
     Exit code 0 if all principles are satisfied, 3 if not.
     """
     if policy is None and not principles:
         raise click.UsageError("give a policy (-p FILE) or a principle (--principle NAME:P=V,…)")
+    where = chosen(engine, master, memory)
+    where.require_at_hand("--claims", claims)
     trees = assignments(hierarchies, "--hierarchy")
     kinds = assignments(types, "--type")
     with console(stderr=True).status("reading and checking …"):
-        from wideberth import tables
+        from wideberth import elsewhere, tables
         from wideberth.anatomy import published
         from wideberth.checking import check as run
         from wideberth.policy import Policy
@@ -145,25 +155,32 @@ def check(
             click.echo(f"note: {note}", err=True)
         if (pair := published(table)) is not None and sensitive_table is None:
             table, sensitive_table = map(str, pair)
-        frame = tables.read(table, options)
-        people = None if population is None else tables.read(population, options)
-        original = None if reference is None else tables.read(reference, options)
-        counts = None if sensitive_table is None else tables.read(sensitive_table, options)
-        result = run(
-            frame,
-            quasi=listed(qi),
-            sensitive=listed(sensitive),
-            principles=wanted,
-            group=group,
-            population=people,
-            reference=original,
-            sensitive_table=counts,
-            hierarchies=trees,
-            types=kinds,
-            policy=plan,
-            worst=worst,
-            max_memory=max_memory,
-        )
+        known: dict[str, Any] = {
+            "quasi": listed(qi),
+            "sensitive": listed(sensitive),
+            "principles": wanted,
+            "group": group,
+            "hierarchies": trees,
+            "types": kinds,
+            "policy": plan,
+            "worst": worst,
+            "max_memory": max_memory,
+        }
+        others = {
+            "population": population,
+            "reference": reference,
+            "sensitive_table": sensitive_table,
+        }
+        if where.elsewhere:
+            with where.table(table, options) as given:
+                engine_at = elsewhere.engine_for(given, memory)
+                read = {} if where.is_spark else {"memory": memory, "options": options}
+                result = engine_at.check(given, **read, **others, **known)
+        else:
+            frame = tables.read(table, options)
+            for name, path in others.items():
+                known[name] = None if path is None else tables.read(path, options)
+            result = run(frame, **known)
         found = [report.claims(worst) if claims else [] for report in result.principles]
     if form == "json":
         content = result.to_dict()
@@ -188,7 +205,7 @@ def overridden(
     reference: str | None = None,
 ) -> list[str]:
     """Say which of the given options silence something else."""
-    from wideberth.subject import compares
+    from wideberth.attributes import compares
 
     notes = []
     if plan is not None:

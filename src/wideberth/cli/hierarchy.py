@@ -333,7 +333,7 @@ def _column(
     import polars as pl
 
     from wideberth import tables
-    from wideberth.subject import require_column
+    from wideberth.attributes import require_column
 
     frame = tables.read(table, read_options(delimiter, encoding, missing))
     require_column(frame, column)

@@ -5,7 +5,9 @@
 ((8, 3), 7, 4)
 """
 
+from wideberth.datasets.adults import adults
 from wideberth.datasets.incomes import sal
+from wideberth.datasets.mailorder import orders
 from wideberth.datasets.papers import (
     li2008_table1a,
     li2008_table1b,
@@ -28,6 +30,7 @@ from wideberth.datasets.proximate import addresses, measurements, notes, symptom
 
 __all__ = [
     "addresses",
+    "adults",
     "census",
     "li2008_table1a",
     "li2008_table1b",
@@ -36,6 +39,7 @@ __all__ = [
     "machanavajjhala2006_figure3",
     "measurements",
     "notes",
+    "orders",
     "patients",
     "sal",
     "symptoms",

@@ -16,7 +16,7 @@ from numba import njit, types
 
 from wideberth.exact import Ints
 from wideberth.kernels import kinds
-from wideberth.kernels.sorting import INNER, POINTED, sort
+from wideberth.kernels.sorting import INNER, JIT, POINTED, sort
 
 #: Columns of Judge.tests.
 KIND, ATTRIBUTE, WIDTH, OFFSET, NUMBERS, COLUMNS = 0, 1, 2, 3, 4, 15
@@ -143,6 +143,30 @@ def hold(rows, s, e, g, whole, sensitive, judge, desk):
                         count[entries - 1] += 1
             if not _passes(test, judge.tables, n, entries, value, count, tally):
                 return False
+    return True
+
+
+@njit(**JIT)
+def pass_tests(judge, edges, histogram, n, desk):
+    """Tell whether n rows, known by their histograms, pass all tests.
+
+    The histogram of attribute a is ``histogram[edges[a] : edges[a + 1]]``, an entry for each value.
+    """
+    value, count, tally = desk[VALUE], desk[COUNT], desk[TALLY]
+    attribute = np.int64(-1)
+    entries = np.int64(0)
+    for t in range(judge.tests.shape[0]):
+        test = judge.tests[t]
+        if test[ATTRIBUTE] != attribute:
+            attribute = test[ATTRIBUTE]
+            entries = np.int64(0)
+            for v in range(test[WIDTH]):
+                if histogram[edges[attribute] + v]:
+                    value[entries] = v
+                    count[entries] = histogram[edges[attribute] + v]
+                    entries += 1
+        if not _passes(test, judge.tables, n, entries, value, count, tally):
+            return False
     return True
 
 

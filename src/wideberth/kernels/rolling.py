@@ -155,24 +155,35 @@ def make_room(groups: int, words: int, width: int, axes: int) -> Room:
 
 
 @njit(**JIT)
-def count(keys, rows, pool, room):
-    """Make the first table of the rows' keys; `room.label` tells the group of each row."""
+def count(keys, weights, entries, pool, room):
+    """Make the first table of the entries' keys; `room.label` tells the group of each.
+
+    An entry stands for as many rows as its weight says; without weights, for one.
+    """
     for w in range(keys.shape[0]):
-        for j in range(rows):
+        for j in range(entries):
             room.raised[w, j] = keys[w, j]
-    found = _distinct(rows, 0, pool, room)
+    found = _distinct(entries, 0, pool, room)
     for g in range(found):
         pool.sizes[g] = 0
-    for j in range(rows):
-        pool.sizes[room.label[j]] += 1
+    if weights.size:
+        for j in range(entries):
+            pool.sizes[room.label[j]] += weights[j]
+    else:
+        for j in range(entries):
+            pool.sizes[room.label[j]] += 1
     return found
 
 
 @njit(**JIT)
-def count_values(label, codes, offset, lines):
+def count_values(label, codes, weights, offset, lines):
     """Count the values of rows in histograms that have a place for every value."""
-    for row in range(label.size):
-        lines[label[row], offset + codes[row]] += 1
+    if weights.size:
+        for j in range(label.size):
+            lines[label[j], offset + codes[j]] += weights[j]
+    else:
+        for j in range(label.size):
+            lines[label[j], offset + codes[j]] += 1
 
 
 @njit(**INNER, inline="always")

@@ -61,6 +61,19 @@ def secret_order(codes, start, key, order):
 
 
 @njit(**JIT)
+def placed(codes, start, ties, order):
+    """Put the rows in order of their codes, those with equal codes in the order of `ties`.
+
+    ``start[c]`` is where code c begins; it is used up.
+    """
+    for i in range(ties.size):
+        row = ties[i]
+        at = start[codes[row]]
+        order[at] = row
+        start[codes[row]] = at + 1
+
+
+@njit(**JIT)
 def gather(column, order, line):
     """Bring a column into an order."""
     for j in range(order.size):

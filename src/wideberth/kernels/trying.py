@@ -10,6 +10,7 @@ import numpy as np
 from wideberth.kernels import judging, rolling, tagging, weighing
 
 _ONE: Any = np.zeros(1, np.int64)
+_NONE: Any = np.zeros(0, np.int64)
 _NODE: Any = np.zeros(1, np.int16)
 
 
@@ -56,9 +57,9 @@ def _choose() -> None:
 
 
 LATTICE: dict[str, Callable[[], object]] = {
-    "count": lambda: rolling.count(np.zeros((1, 1), np.int64), 1, _pool(), _room()),
+    "count": lambda: rolling.count(np.zeros((1, 1), np.int64), _NONE, 1, _pool(), _room()),
     "count_values": lambda: rolling.count_values(
-        np.zeros(1, np.int32), np.zeros(1, np.int32), 0, np.zeros((1, 1), np.int32)
+        np.zeros(1, np.int32), np.zeros(1, np.int32), _NONE, 0, np.zeros((1, 1), np.int32)
     ),
     "reach": lambda: weighing.reach(_NODE, _pool(), _layout(), _room(), _court(), _bill()),
     "judge": lambda: weighing.judge(0, _pool(), _court(), _bill()),

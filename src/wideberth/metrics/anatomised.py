@@ -20,7 +20,7 @@ class ReconstructionError(Metric):
     goal = "lower"
     low, high = 0.0, 1.0
     reference = "Xiao, Tao 2006; Wang, Han, Wang, Wang 2013, Sec. IV"
-    needs = ("sizes", "sensitive", "anatomy")
+    needs = ("sizes", "anatomy", "sensitive")
 
     def compute(self, material: Material) -> Figure:
         """Measure every group."""
@@ -36,7 +36,7 @@ class TruePointError(Metric):
     goal = "lower"
     low, high = 0.0, 1.0
     reference = "Wang, Han, Wang, Wang 2013, Sec. IV"
-    needs = ("sizes", "sensitive", "anatomy")
+    needs = ("sizes", "anatomy", "sensitive")
 
     def compute(self, material: Material) -> Figure:
         """Measure every group."""
@@ -52,7 +52,7 @@ class AverageDiversity(Metric):
     goal = "higher"
     low, high = 0.0, None
     reference = "Wang, Han, Wang, Wang 2013, Def. 7"
-    needs = ("sizes", "sensitive", "anatomy", "tree")
+    needs = ("sizes", "anatomy", "sensitive", "tree")
 
     def compute(self, material: Material) -> Figure:
         """Measure every group."""
@@ -74,7 +74,7 @@ class SimilarityRisk(Metric):
     goal = "lower"
     low, high = 0.0, 1.0
     reference = "Wang, Han, Wang, Wang 2013, Sec. IV"
-    needs = ("sizes", "sensitive", "anatomy", "tree")
+    needs = ("sizes", "anatomy", "sensitive", "tree")
 
     def compute(self, material: Material) -> Figure:
         """Measure every group and level."""

@@ -82,6 +82,8 @@ class KLDivergence(Metric):
         if material.unlike is not None:
             raise NotMeasuredError(material.unlike)
         published = material.boxes
+        if any(axis.points is None for axis in published.axes):
+            raise NotMeasuredError("it looks at rows of the original, which is not in memory")
         groups, values = material.boxed, material.values
         if groups is None or values is None:  # quasi-identifiers alone
             groups = published.boxes.sizes()

@@ -17,16 +17,10 @@ from wideberth.published import Axis
 from wideberth.published.labels import OR_MISSING, TO
 
 
-def rows_of(axis: Axis) -> Ints:
-    """Count the rows that have each label."""
-    return np.bincount(axis.labels, minlength=len(axis.texts))
-
-
 def mean_over_rows(axis: Axis, figures: Floats, absent: int, of_absent: float) -> float:
     """Return the mean over all rows of what their labels are worth; absent rows have none."""
-    rows = rows_of(axis)
-    total = float(figures @ rows) + absent * of_absent
-    return total / (int(rows.sum()) + absent)
+    total = float(figures @ axis.counts) + absent * of_absent
+    return total / (int(axis.counts.sum()) + absent)
 
 
 def covered(axis: Axis, amounts: Floats) -> Floats:

@@ -2,12 +2,31 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from dataclasses import MISSING, fields
 from inspect import cleandoc
 from typing import Any
 
-from wideberth.principles.base import Principle, plain
+from wideberth.principles.base import Needs, Principle, parse, plain
+
+#: The families of the overview, by what their principles must know.
+FAMILIES: dict[str, tuple[Needs, ...]] = {
+    "Whose row it is": ("size", "population"),
+    "Which values a group has": ("values", "several"),
+    "How close its numbers lie": ("numbers",),
+    "How alike its values are, whatever they are": ("tree", "distance"),
+}
+#: What a principle must know, in words.
+LOOKED_AT: dict[Needs, str] = {
+    "size": "how many rows a group has",
+    "values": "which sensitive values are equal, and how they are ordered or related if it says so",
+    "numbers": "sensitive numbers or dates",
+    "tree": "sensitive values and their semantic tree",
+    "distance": "sensitive values of any kind that has a distance",
+    "several": "several sensitive attributes at once",
+    "population": "how many rows a group has, and a table of the population",
+}
 
 
 def as_dict(cls: type[Principle]) -> dict[str, Any]:
@@ -39,7 +58,12 @@ def as_dict(cls: type[Principle]) -> dict[str, Any]:
 
 
 def as_markdown(principles: Iterable[type[Principle]]) -> str:
-    """Write the documentation page of the given principles."""
+    """Write a page of the documentation: that of one principle, or an overview of several."""
+    chosen = list(principles)
+    return _page(chosen[0]) if len(chosen) == 1 else _overview(chosen)
+
+
+def _overview(principles: list[type[Principle]]) -> str:
     lines = [
         "# Principles",
         "",
@@ -47,31 +71,97 @@ def as_markdown(principles: Iterable[type[Principle]]) -> str:
         "A group is a set of rows with the same published quasi-identifiers. All thresholds are",
         "compared exactly; a missing value is a value of its own, far from every other.",
         "",
+        "No principle protects against everything, so several are asked for together. Each has a",
+        "page of its own: definition, parameters, what it does not protect against, an example.",
+        "",
     ]
-    for cls in principles:
-        facts = as_dict(cls)
-        lines += [
-            f"## {facts['title']}",
-            "",
-            f"`{facts['name']}` · `{cls.__name__}` · {facts['reference']}",
-            "",
-            facts["definition"],
-            "",
-            f"- **Protects against:** {facts['protects']}",
-            f"- **Does not protect against:** {facts['does_not_protect']}",
-            f"- **Union of groups:** {facts['monotone']}",
-            f"- **Example:** `--principle {facts['example']}`",
-            "",
-            "| parameter | meaning | values | default |",
-            "|---|---|---|---|",
-        ]
-        for p in facts["parameters"]:
-            usual = (
-                "required" if p["required"] else "–" if p["default"] in (None, "") else p["default"]
-            )
-            lines.append(f"| `{p['name']}` | {p['doc']} | {p['range']} | {usual} |")
-        lines.append("")
+    for heading, needs in FAMILIES.items():
+        family = [cls for cls in principles if cls.needs in needs]
+        if family:
+            lines += [f"## {heading}", "", "| principle | name | it asks | protects against |"]
+            lines.append("|---|---|---|---|")
+            lines += [_row(cls) for cls in family]
+            lines.append("")
     return "\n".join(lines)
+
+
+def _row(cls: type[Principle]) -> str:
+    asked = _prose(cls).split("\n\n")[0]
+    link = f"[{cls.title}](principles/{cls.name}.md)"
+    return f"| {link} | `{cls.name}` | {_cell(asked)} | {_cell(cls.protects)} |"
+
+
+def _page(cls: type[Principle]) -> str:
+    facts = as_dict(cls)
+    lines = [
+        f"# {facts['title']}",
+        "",
+        f"`{facts['name']}` · `{cls.__name__}` · {facts['reference']}",
+        "",
+        facts["definition"],
+        "",
+        f"- **Protects against:** {facts['protects']}",
+        f"- **Does not protect against:** {facts['does_not_protect']}",
+        f"- **Union of groups:** {facts['monotone']}",
+        f"- **Looks at:** {LOOKED_AT[cls.needs]}",
+        "",
+        "## Parameters",
+        "",
+        "| parameter | meaning | values | default |",
+        "|---|---|---|---|",
+    ]
+    for p in facts["parameters"]:
+        usual = "required" if p["required"] else "–" if p["default"] in (None, "") else p["default"]
+        lines.append(f"| `{p['name']}` | {_cell(p['doc'])} | {p['range']} | {usual} |")
+    if not facts["parameters"]:
+        lines.append("| none | | | |")
+    return "\n".join([*lines, "", *_spellings(cls)])
+
+
+def _spellings(cls: type[Principle]) -> list[str]:
+    """Say how the example is written on the command line, in a policy and in Python."""
+    given = parse(cls.example).given()
+    python = ", ".join(f"{key}={_code(value)}" for key, value in given.items())
+    return [
+        "## How to write it",
+        "",
+        "On the command line:",
+        "",
+        "```text",
+        f"--principle {cls.example}",
+        "```",
+        "",
+        "In a policy file:",
+        "",
+        "```toml",
+        "[[principle]]",
+        f'name = "{cls.name}"',
+        *(f"{key} = {_toml(value)}" for key, value in given.items()),
+        "```",
+        "",
+        "In Python:",
+        "",
+        "```python",
+        f"wb.{cls.__name__}({python})",
+        "```",
+        "",
+    ]
+
+
+def _code(value: object) -> str:
+    """Return a parameter's value as Python."""
+    return repr(list(value) if isinstance(value, tuple) else plain(value))
+
+
+def _toml(value: object) -> str:
+    """Return a parameter's value as TOML, which is JSON but for what does not occur here."""
+    shown = list(value) if isinstance(value, tuple) else plain(value)
+    return json.dumps(shown, ensure_ascii=False)
+
+
+def _cell(text: str) -> str:
+    """Return text that stands in a cell of a table."""
+    return text.replace("|", "\\|")
 
 
 def _prose(cls: type[Principle]) -> str:

@@ -23,7 +23,7 @@ from wideberth.principles.dealing import deal
 _MACHANAVAJJHALA = "Machanavajjhala, Gehrke, Kifer, Venkitasubramaniam 2006"
 _ABOUT_EQUALITY = (
     "Values that differ but are close (salaries 1000, 1010, 1020 count as diverse), and "
-    "an adversary who can rule out more values than l - 1."
+    "an adversary who can rule out more values than l - 2."
 )
 
 

@@ -44,9 +44,11 @@ class Axis:
     numeric : bool
         Whether the atoms are numbers or dates.
     labels : array of int32
-        For each published row, which label it has.
+        For each published row, which label it has; of a table that is not in memory, for each box.
     texts : list of str or None
         Each label as written; None is a missing value.
+    counts : array of int
+        How many published rows have each label.
     start, first, last : array of int
         Label ``i`` covers the atoms ``first[j]`` to ``last[j]``, both included, for each ``j``
         from ``start[i]`` to ``start[i + 1]``: nearly always one run.
@@ -57,7 +59,8 @@ class Axis:
     read : bool
         Whether the labels were understood. If not, each is an atom and stands for itself.
     points : array of int32, optional
-        For each row of the original its atom; ``len(atoms)`` where it is missing.
+        For each row of the original its atom; ``len(atoms)`` where it is missing. None also if the
+        original is not in memory.
     histogram : array of int, optional
         How many rows of the original have each atom, missing values last.
     tree : Hierarchy, optional
@@ -71,6 +74,7 @@ class Axis:
     numeric: bool
     labels: Codes
     texts: list[str | None]
+    counts: Ints
     start: Ints
     first: Ints
     last: Ints
@@ -155,6 +159,7 @@ def read_axis(
         numeric=numbers is not None,
         labels=labels,
         texts=texts,
+        counts=np.bincount(labels, minlength=len(texts)),
         start=np.cumsum([0, *(len(place.runs) for place in places)]),
         first=np.array([run[0] for place in places for run in place.runs], dtype=np.int64),
         last=np.array([run[1] for place in places for run in place.runs], dtype=np.int64),

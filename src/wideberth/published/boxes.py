@@ -33,7 +33,8 @@ class Published:
     rows : int
         How many rows were published.
     boxes : Partition
-        Which rows have equal labels on all axes.
+        Which rows have equal labels on all axes; a table that is not in memory has a row for each
+        box.
     labels : array of int32
         The label of each box on each axis: boxes × axes.
     sizes : array of int
@@ -95,7 +96,7 @@ class Published:
                 hierarchy=hierarchies.get(name),
                 kind=types.get(name),
             )
-            for name, columns in _columns(frame, quasi).items()
+            for name, columns in columns_of(frame, quasi).items()
         )
         boxes = alike([axis.labels for axis in axes], [len(axis.texts) for axis in axes])
         first = boxes.first_rows()
@@ -140,8 +141,12 @@ class Published:
         return covering(self.axes, self.labels, most=most, seed=seed, everyone=everyone)
 
 
-def _columns(frame: pl.DataFrame, quasi: Sequence[str]) -> dict[str, list[str]]:
-    """Find the published columns of each quasi-identifier: one, or two bounds."""
+def columns_of(frame: pl.DataFrame, quasi: Sequence[str]) -> dict[str, list[str]]:
+    """Find the published columns of each quasi-identifier: one, or two bounds.
+
+    >>> columns_of(pl.DataFrame(schema=["sex", "age_min", "age_max"]), ["sex", "age"])
+    {'sex': ['sex'], 'age': ['age_min', 'age_max']}
+    """
     found: dict[str, list[str]] = {}
     for name in quasi:
         stem, _, part = name.rpartition("_")

@@ -12,20 +12,33 @@ quote a cell, as the parsers' own errors do, which are therefore replaced (``fro
 from wideberth.tables.delimited import ReadOptions, TableWarning
 from wideberth.tables.formats import is_csv, is_table, suffix_of
 from wideberth.tables.memory import Back, adopt
-from wideberth.tables.reading import read, types_of
-from wideberth.tables.writing import check_fits, check_target, drafts, holds, put, write, write_text
+from wideberth.tables.reading import batches, form_of, names_of, read, types_of
+from wideberth.tables.writing import (
+    check_fits,
+    check_target,
+    drafts,
+    holds,
+    lock,
+    put,
+    write,
+    write_text,
+)
 
 __all__ = [
     "Back",
     "ReadOptions",
     "TableWarning",
     "adopt",
+    "batches",
     "check_fits",
     "check_target",
     "drafts",
+    "form_of",
     "holds",
     "is_csv",
     "is_table",
+    "lock",
+    "names_of",
     "put",
     "read",
     "suffix_of",

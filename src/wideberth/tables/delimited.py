@@ -7,9 +7,9 @@ import csv
 import gzip
 import io
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -57,23 +57,13 @@ class ReadOptions:
 
 def read_csv(path: Path, suffix: str, options: ReadOptions) -> pl.DataFrame:
     """Read a file of delimited text, in which the first row is the header."""
-    with _open(path) as file:
-        sample = file.read(_SAMPLE)
-    bom = next((name for mark, name in _BOMS.items() if sample.startswith(mark)), None)
-    known = _known(options.encoding) or bom
-    delimiter = "\t" if ".tsv" in suffix and not options.delimiter else options.delimiter
+    sample, known, delimiter = _first_look(path, suffix, options)
     try:
         table = _parse(path, _dialect(path, sample, known or "utf-8", delimiter))
     except UnicodeError as failure:
-        what = f"line {failure} of {path.name} is not valid {known or 'UTF-8'}"
-        if known or _undecodable_line(path, "cp1252"):
-            raise TableError(what, hint="give its true encoding (--encoding)") from None
-        what += ": read as Windows-1252; --encoding cp1252 confirms that"
-        warnings.warn(what, TableWarning, stacklevel=3)
-        table = _parse(path, _dialect(path, sample, "cp1252", delimiter))
-    names = [column[0].as_py().strip() for column in table.columns]
-    names[0] = names[0] or ROW_NAMES
-    check_names(names, path.name)
+        encoding = _instead(path, known, failure)
+        table = _parse(path, _dialect(path, sample, encoding, delimiter))
+    names = _names(path, table)
     columns = []
     while table.num_columns:  # one at a time, so that no more than one is held twice
         columns.append(_column(table.column(0).slice(1), options))
@@ -81,6 +71,74 @@ def read_csv(path: Path, suffix: str, options: ReadOptions) -> pl.DataFrame:
     pa.default_memory_pool().release_unused()  # it would keep what it has no more use for
     # Named last: polars would take a name such as "^a$" for a pattern.
     return pl.DataFrame([text.alias(name) for text, name in zip(columns, names, strict=True)])
+
+
+def csv_batches(path: Path, suffix: str, options: ReadOptions) -> Iterator[pl.DataFrame]:
+    """Read such a file a piece at a time: the same cells, but every column as plain text.
+
+    What is wrong with a file may show only when some of it has been read.
+    """
+    sample, known, delimiter = _first_look(path, suffix, options)
+    encoding = known or "utf-8"
+    if not _decodes(path, encoding):
+        line = _undecodable_line(path, encoding) or 1
+        encoding = _instead(path, known, UnicodeError(line))
+    dialect = _dialect(path, sample, encoding, delimiter)
+    names: list[str] = []
+    last = ""
+    try:
+        for batch in _stream(path, dialect):
+            table = pa.Table.from_batches([batch])
+            if table.num_columns != dialect.width:
+                raise _unsplit(path, dialect)
+            if not table.num_rows:
+                continue
+            last = table.columns[-1][-1].as_py()
+            if not names:
+                names = _names(path, table)
+                table = table.slice(1)
+            columns = [_column(cells, options) for cells in table.columns]
+            # Named last: polars would take a name such as "^a$" for a pattern.
+            yield pl.DataFrame([t.alias(name) for t, name in zip(columns, names, strict=True)])
+    except pa.ArrowInvalid:
+        raise _unsplit(path, dialect) from None
+    if _unclosed(path, last):
+        raise _unsplit(path, dialect)
+
+
+def csv_header(path: Path, suffix: str, options: ReadOptions) -> list[str]:
+    """Read the names of the columns alone."""
+    sample, known, delimiter = _first_look(path, suffix, options)
+    return [name.strip() for name in _dialect(path, sample, known or "utf-8", delimiter).header]
+
+
+def _first_look(
+    path: Path, suffix: str, options: ReadOptions
+) -> tuple[bytes, str | None, str | None]:
+    """Return how a file begins, and its encoding and delimiter as far as they are known."""
+    with _open(path) as file:
+        sample = file.read(_SAMPLE)
+    bom = next((name for mark, name in _BOMS.items() if sample.startswith(mark)), None)
+    delimiter = "\t" if ".tsv" in suffix and not options.delimiter else options.delimiter
+    return sample, _known(options.encoding) or bom, delimiter
+
+
+def _names(path: Path, table: pa.Table) -> list[str]:
+    """Return the names in a table's first row, if every column has one of its own."""
+    names = [column[0].as_py().strip() for column in table.columns]
+    names[0] = names[0] or ROW_NAMES
+    check_names(names, path.name)
+    return names
+
+
+def _instead(path: Path, known: str | None, failure: UnicodeError) -> str:
+    """Return the encoding of a file that is not in the one it seemed to be in."""
+    what = f"line {failure} of {path.name} is not valid {known or 'UTF-8'}"
+    if known or _undecodable_line(path, "cp1252"):
+        raise TableError(what, hint="give its true encoding (--encoding)") from None
+    what += ": read as Windows-1252; --encoding cp1252 confirms that"
+    warnings.warn(what, TableWarning, stacklevel=4)
+    return "cp1252"
 
 
 def _column(cells: pa.ChunkedArray, options: ReadOptions) -> pl.Series:
@@ -124,8 +182,12 @@ def _known(encoding: str | None) -> str | None:
 class _Dialect:
     delimiter: str
     encoding: str
-    width: int  # fields in the header
+    header: tuple[str, ...]
     recurring: tuple[int, ...] = ()  # columns whose values recur
+
+    @property
+    def width(self) -> int:
+        return len(self.header)
 
 
 def _dialect(path: Path, sample: bytes, encoding: str, delimiter: str | None) -> _Dialect:
@@ -141,7 +203,7 @@ def _dialect(path: Path, sample: bytes, encoding: str, delimiter: str | None) ->
         raise TableError(f"{path.name} has a header but no rows", hint=AGAIN)
     width = len(records[0])
     recurring = () if whole else _recurring([r for r in records[1:] if len(r) == width])
-    return _Dialect(chosen, encoding, width, recurring)
+    return _Dialect(chosen, encoding, tuple(records[0]), recurring)
 
 
 def _recurring(records: Sequence[Sequence[str]]) -> tuple[int, ...]:
@@ -168,11 +230,17 @@ def _records(text: str, delimiter: str, whole: bool) -> list[list[str]]:
 def _parse(path: Path, dialect: _Dialect) -> pa.Table:
     try:
         table = _arrow(path, dialect)
-        if table.num_columns == dialect.width and not _unclosed(path, table):
+        last = table.columns[-1][-1].as_py()
+        if table.num_columns == dialect.width and not _unclosed(path, last):
             return table
     except (pa.ArrowInvalid, UnicodeError):
         if line := _undecodable_line(path, dialect.encoding):
             raise UnicodeError(line) from None
+    raise _unsplit(path, dialect)
+
+
+def _unsplit(path: Path, dialect: _Dialect) -> TableError:
+    """Say what keeps a file from being split into rows of equally many fields."""
     ragged: list[str] = []
 
     def note(row: Any) -> str:
@@ -180,18 +248,39 @@ def _parse(path: Path, dialect: _Dialect) -> pa.Table:
         return "skip"
 
     with suppress(pa.ArrowInvalid):
-        _arrow(path, dialect, note)
+        for _ in _stream(path, dialect, note):
+            if ragged:
+                break
     if not ragged:
         what = f"{path.name} cannot be split into rows"
-        raise TableError(what, hint="look for a quote that is never closed")
+        return TableError(what, hint="look for a quote that is never closed")
     hint = "count rows after the header, and quote fields that hold the delimiter"
-    raise TableError(f"{ragged[0]}, the header has {dialect.width}", hint=hint)
+    return TableError(f"{ragged[0]}, the header has {dialect.width}", hint=hint)
 
 
-def _arrow(path: Path, dialect: _Dialect, note: Callable[[Any], str] | None = None) -> pa.Table:
+def _arrow(path: Path, dialect: _Dialect) -> pa.Table:
     from pyarrow import csv as arrow
 
-    return arrow.read_csv(
+    return arrow.read_csv(*_how(path, dialect))
+
+
+def _stream(
+    path: Path, dialect: _Dialect, note: Callable[[Any], str] | None = None
+) -> Iterator[pa.RecordBatch]:
+    """Read in one thread, a block at a time; `note` is told of rows with too many fields."""
+    from pyarrow import csv as arrow
+
+    with arrow.open_csv(*_how(path, replace(dialect, recurring=()), note)) as batches:
+        yield from batches
+
+
+def _how(
+    path: Path, dialect: _Dialect, note: Callable[[Any], str] | None = None
+) -> tuple[Any, Any, Any, Any]:
+    """Return what pyarrow must know to read a file of a dialect."""
+    from pyarrow import csv as arrow
+
+    return (
         pa.input_stream(str(path), compression="gzip" if path.suffix.lower() == ".gz" else None),
         arrow.ReadOptions(
             autogenerate_column_names=True,  # the header is a row, so that we see duplicates
@@ -214,11 +303,27 @@ def _arrow(path: Path, dialect: _Dialect, note: Callable[[Any], str] | None = No
     )
 
 
-def _unclosed(path: Path, table: pa.Table) -> bool:
+def _unclosed(path: Path, cell: str) -> bool:
     # pyarrow takes all that follows an open quote for the last cell, without a word.
-    multiline = not {"\n", "\r"}.isdisjoint(table.columns[-1][-1].as_py())
+    if {"\n", "\r"}.isdisjoint(cell):
+        return False
+    end = b""
     with _open(path) as file:
-        return multiline and not file.read().rstrip(b"\r\n\0").endswith(b'"')
+        while piece := file.read(_BLOCK):
+            end = (end + piece).rstrip(b"\r\n\0")[-1:]
+    return end != b'"'
+
+
+def _decodes(path: Path, encoding: str) -> bool:
+    decoder = codecs.getincrementaldecoder(encoding)()
+    try:
+        with _open(path) as file:
+            while piece := file.read(_BLOCK):
+                decoder.decode(piece)
+            decoder.decode(b"", final=True)
+    except UnicodeError:
+        return False
+    return True
 
 
 def _undecodable_line(path: Path, encoding: str) -> int | None:

@@ -205,7 +205,7 @@ def drafts(*paths: str | Path, force: bool = False) -> Iterator[list[Path]]:
                 _remove_stale_drafts(target)
                 made.append(target.with_name(f".{secrets.token_hex(4)}.draft.{target.name}"))
                 files.append(opened.enter_context(made[-1].open("xb")))
-                _lock(files[-1])
+                lock(files[-1])
                 if target.exists():  # what only its owner may read stays so
                     made[-1].chmod(stat.S_IMODE(target.stat().st_mode) | 0o600)
             yield list(made)
@@ -238,11 +238,11 @@ def _remove_stale_drafts(target: Path) -> None:
     with suppress(OSError):
         for found in [p for p in target.parent.iterdir() if draft.fullmatch(p.name)]:
             with suppress(OSError), found.open("rb") as file:
-                if _lock(file):
+                if lock(file):
                     found.unlink()
 
 
-def _lock(file: IO[Any]) -> bool:
+def lock(file: IO[Any]) -> bool:
     """Lock a file until it is closed, and tell whether that was possible."""
     try:
         import fcntl

@@ -11,6 +11,7 @@ import numpy as np
 from wideberth.algorithms.demand import Demand
 from wideberth.algorithms.lattice.ground import Ground, Prices, Verdict
 from wideberth.algorithms.lattice.shape import Node
+from wideberth.algorithms.lattice.tallying import tally
 from wideberth.encode import Column
 from wideberth.errors import ParameterError
 from wideberth.exact import Floats, Ints
@@ -191,25 +192,26 @@ class Compiled:
 
     def _pool(self, memory: int) -> rolling.Pool:
         """Count the rows, and reserve memory for more tables."""
-        rows, width = self.ground.rows, self.offsets[-1]
+        entries, width = self.ground.entries, self.offsets[-1]
+        weights = self._weights()
         keys = self._keys()
         words, axes = len(keys), len(self.fields)
-        room = rolling.make_room(rows, words, width, axes)
-        first = rolling.make_pool(rows, words, axes)
-        groups = int(rolling.count(keys, rows, first, room))
+        room = rolling.make_room(entries, words, width, axes)
+        first = rolling.make_pool(entries, words, axes)
+        groups = int(rolling.count(keys, weights, entries, first, room))
         label = room.label
         lists = self._lists(label, groups) if width > _FEW else None
-        entries = len(lists[1]) if lists else 0
+        cells = len(lists[1]) if lists else 0
         lines = 0 if lists else width
         bytes_each = 8 * words + 4 + 4 * lines + (4 if lists else 0)
-        once = groups * bytes_each + 8 * entries
+        once = groups * bytes_each + 8 * cells
         if 2 * once > memory:
             raise ParameterError(
                 f"max_memory: two tables of this lattice take {-(-2 * once // 2**20):,} MB",
                 hint=f"max_memory = {-(-4 * once // 2**20)}",
             )
-        times = min(memory // once, _TIMES, (2**31 - 1) // max(entries, 1))
-        pool = rolling.make_pool(groups * times, words, axes, lines, entries * times)
+        times = min(memory // once, _TIMES, (2**31 - 1) // max(cells, 1))
+        pool = rolling.make_pool(groups * times, words, axes, lines, cells * times)
         pool.keys[:, :groups] = first.keys[:, :groups]
         pool.sizes[:groups] = first.sizes[:groups]
         if lists:
@@ -218,16 +220,21 @@ class Compiled:
         elif width:
             pool.lines[:groups] = 0
             for (column, _), offset in zip(self.attributes, self.offsets, strict=False):
-                rolling.count_values(label, column.codes, offset, pool.lines)
+                rolling.count_values(label, column.codes, weights, offset, pool.lines)
         pool.spans[0] = 0, groups
-        pool.state[:] = 1, groups, entries, 0
+        pool.state[:] = 1, groups, cells, 0
         self.room = rolling.make_room(groups, words, width, axes)
         return pool
 
+    def _weights(self) -> Any:
+        """Return the weights as kernels know them: a copy, for they may be of any type."""
+        weights = self.ground.weights
+        return np.zeros(0, np.int64) if weights is None else np.array(weights, np.int64)
+
     def _keys(self) -> Any:
-        """Pack the rows' quasi-identifiers."""
+        """Pack the entries' quasi-identifiers."""
         words = 1 + max(word for word, _, _ in self.fields)
-        keys = np.zeros((words, self.ground.rows), np.int64)
+        keys = np.zeros((words, self.ground.entries), np.int64)
         for ladder, (word, shift, _) in zip(self.ground.ladders, self.fields, strict=True):
             # Not the quasi-identifier's own codes: these follow the order of numbers.
             codes = ladder.codes[0][ladder.quasi.codes]
@@ -238,7 +245,7 @@ class Compiled:
         """Count the values of all attributes in each group: starts, values, counts."""
         owners, codes, counts = [], [], []
         for (column, _), offset in zip(self.attributes, self.offsets, strict=False):
-            found = Partition(label, groups).histograms(column)
+            found = tally(Partition(label, groups), column, self.ground.weights)
             owners.append(found.owner)
             codes.append(found.codes + offset)
             counts.append(found.counts)

@@ -21,6 +21,7 @@ from wideberth.algorithms.lattice.measures import ByAttribute, Facts, Measure, m
 from wideberth.algorithms.lattice.plain import Plain, partition_at, satisfying
 from wideberth.algorithms.lattice.probing import Budget, Probe
 from wideberth.algorithms.lattice.search import Found, optimum
+from wideberth.algorithms.lattice.tallying import tally
 from wideberth.clock import Progress
 from wideberth.errors import InfeasibleError, ParameterError
 from wideberth.exact import Ints
@@ -33,6 +34,8 @@ LISTED = 5_000_000
 _BY_BOXES = 50_000
 #: A check of so many sensitive values takes about ten times as long.
 _MANY_VALUES, _LONGER = 64, 10
+#: Kernels count rows in 32 bits.
+_COUNTED = 2**31
 #: Up to so many rows and nodes the rules themselves are asked: compiled code is not worth loading.
 _FEW_ROWS, _FEW_NODES = 2_000, 1_000
 #: The same if the rules say all that compiled code would say, and it is not loaded.
@@ -70,14 +73,14 @@ class Round:
     ----------
     found : Found
         The node, what was learned of it, and whether it is the best.
-    rows : array of int
-        The rows that are published so, ascending.
+    entries : array of int
+        The entries of the ground that are published so, ascending.
     checks : int
         How many nodes were checked.
     """
 
     found: Found
-    rows: Ints
+    entries: Ints
     checks: int
 
     @property
@@ -100,7 +103,7 @@ class Generalized:
     rounds : sequence of Round
         One, or more with local recoding.
     suppressed : array of int
-        The rows that are left out, ascending.
+        The entries of the ground that are left out, ascending.
     """
 
     ground: Ground
@@ -109,15 +112,15 @@ class Generalized:
     suppressed: Ints
 
     def partition(self) -> Partition:
-        """Group the rows that are kept, in their order: round by round as each node does.
+        """Group the entries that are kept, in their order: round by round as each node does.
 
         Groups of two rounds that are published alike are still two.
         """
-        labels = np.full(self.ground.rows, -1, dtype=np.int64)
+        labels = np.full(self.ground.entries, -1, dtype=np.int64)
         count = 0
         for one in self.rounds:
-            part = partition_at(self.ground.only(one.rows, 0), one.node)
-            labels[one.rows] = part.labels + count
+            part = partition_at(self.ground.only(one.entries), one.node)
+            labels[one.entries] = part.labels + count
             count += part.count
         return Partition(labels[labels >= 0].astype(np.int32), count)
 
@@ -133,7 +136,7 @@ def generalize(ground: Ground, settings: Settings, progress: Progress | None = N
     measure = measure_of(settings.measure)
     until = monotonic() + (settings.budget.seconds or 0)
     rounds: list[Round] = []
-    left = np.arange(ground.rows)
+    left = np.arange(ground.entries)
     part = ground
     while len(left) and len(rounds) <= settings.rounds:
         budget: Budget | None = settings.budget
@@ -150,7 +153,7 @@ def generalize(ground: Ground, settings: Settings, progress: Progress | None = N
         kept = satisfying(part, groups)[groups.labels]
         rounds.append(Round(found, left[kept], probe.checks))
         left = left[~kept]
-        part = ground.only(left, len(left))
+        part = ground.only(left)
     return Generalized(ground, measure, rounds, left)
 
 
@@ -177,7 +180,11 @@ def search(
 
 
 def _boxes_pay(ground: Ground) -> bool:
-    """Tell whether boxes are searched faster: with several times the checks, but without a list."""
+    """Tell whether boxes are searched faster: with several times the checks, but without a list.
+
+    Rows count, not entries: of equally good nodes the two searches may find different ones, and a
+    table that is given in another way must not be published in another way.
+    """
     columns = {id(d.column): d.column.domain.size for d in ground.demands if d.column is not None}
     effort = ground.rows * (_LONGER if sum(columns.values()) > _MANY_VALUES else 1)
     return ground.shape.nodes > max(_BY_BOXES, effort)
@@ -224,6 +231,8 @@ def require_searchable(ground: Ground, budget: Budget) -> None:
 
 def compilable(ground: Ground) -> bool:
     """Tell whether every demand has a compiled form, as a test of the group as it is."""
+    if ground.rows >= _COUNTED:
+        return False
     for demand in ground.demands:
         kernel = demand.rule.kernel
         if kernel is None or not kernel.modest or kernel.order is not None:
@@ -241,12 +250,13 @@ def refused(ground: Ground, found: Found) -> InfeasibleError:
             hint="allow more (max_seconds, max_checks), or suppression (suppression_limit = 0.01)",
         )
     if not ground.limit:
-        whole = Partition(np.zeros(ground.rows, dtype=np.int32), 1)
+        whole = Partition(np.zeros(ground.entries, dtype=np.int32), 1)
         for demand in ground.demands:
-            column = demand.column
-            groups = whole.sizes() if column is None else whole.histograms(column)
+            groups = tally(whole, demand.column, ground.weights)
             if demand.rule.certain and not demand.rule.feasible(groups)[0]:
-                return refusal(demand.principle, column, ground.rows)
+                counts = np.zeros(groups.width, dtype=np.int64)
+                counts[groups.codes] = groups.counts
+                return refusal(demand.principle, demand.column, ground.rows, counts)
     names = " and ".join(map(str, ground.demands))
     intricate = [demand.principle.name for demand in ground.demands if not demand.rule.monotone]
     hint = "a higher suppression_limit, higher levels, or weaker principles"

@@ -20,6 +20,10 @@ from wideberth.exact import Floats, Ints
 class Ground:
     """A table, the levels of its quasi-identifiers, and what is demanded.
 
+    The codes of a table too large to be held may be given as their distinct tuples: the
+    quasi-identifiers' and those of all attributes that demands look at. Such an entry stands for
+    several rows. Whatever is found is the same.
+
     Parameters
     ----------
     ladders : sequence of Ladder
@@ -28,16 +32,44 @@ class Ground:
         What every published group must satisfy.
     limit : int
         How many rows may be suppressed.
+    weights : array of int, optional
+        How many rows each entry stands for; by default, one. The histograms of domains count rows
+        in any case.
     """
 
     ladders: Sequence[Ladder]
     demands: Sequence[Demand]
     limit: int
+    weights: Ints | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse weights and histograms that do not belong together.
+
+        Principles are bound to histograms. One that counts entries would weaken them silently.
+        """
+        if self.weights is None:
+            return
+        if len(self.weights) != self.entries or (self.weights < 1).any():
+            raise ValueError("there must be a weight for each entry, and none below 1")
+        if any(ladder.rows != self.rows for ladder in self.ladders):
+            raise ValueError("the histogram of a quasi-identifier does not count the rows")
+        columns = [demand.column for demand in self.demands if demand.column is not None]
+        if any(column.domain.histogram.sum() < self.rows for column in columns):
+            raise ValueError("the histogram of a sensitive attribute does not count the rows")
 
     @property
+    def entries(self) -> int:
+        """The number of entries: codes of each quasi-identifier."""
+        return len(self.ladders[0].quasi.codes)
+
+    @cached_property
     def rows(self) -> int:
         """The number of rows."""
-        return len(self.ladders[0].quasi.codes)
+        return self.entries if self.weights is None else int(self.weights.sum())
+
+    def rows_of(self, entries: Ints) -> int:
+        """Return how many rows some entries stand for."""
+        return len(entries) if self.weights is None else int(self.weights[entries].sum())
 
     @cached_property
     def shape(self) -> Shape:
@@ -63,19 +95,24 @@ class Ground:
         """Tell whether a node may be published."""
         return verdict.lost <= self.limit and verdict.suppressed <= self.limit and verdict.kept > 0
 
-    def only(self, rows: Ints, limit: int) -> Ground:
-        """Return the same for some of the rows. Demands still refer to the whole table."""
+    def only(self, entries: Ints, limit: int | None = None) -> Ground:
+        """Return the same for some of the entries. Demands still refer to the whole table.
+
+        By default, all of their rows may be suppressed.
+        """
+        weights = None if self.weights is None else self.weights[entries]
         ladders = []
         for ladder in self.ladders:
             quasi = ladder.quasi
-            codes = quasi.codes[rows]
-            histogram = np.bincount(codes, minlength=quasi.domain.size)
+            codes = quasi.codes[entries]
+            histogram = np.bincount(codes, weights, quasi.domain.size).astype(np.int64)
             domain = replace(quasi.domain, histogram=histogram)
             ladders.append(replace(ladder, quasi=replace(quasi, codes=codes, domain=domain)))
         columns = {id(d.column): d.column for d in self.demands if d.column is not None}
-        fewer = {key: Column(c.codes[rows], c.domain) for key, c in columns.items()}
+        fewer = {key: Column(c.codes[entries], c.domain) for key, c in columns.items()}
         demands = [replace(d, column=fewer.get(id(d.column))) for d in self.demands]
-        return Ground(ladders, demands, limit)
+        most = self.rows_of(entries) if limit is None else limit
+        return Ground(ladders, demands, most, weights)
 
 
 class Prices:

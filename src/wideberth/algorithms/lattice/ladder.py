@@ -126,6 +126,11 @@ class Ladder:
     def _widths(self) -> list[int]:
         return [len(nodes) + self._apart(rung) for rung, nodes in enumerate(self._nodes)]
 
+    @cached_property
+    def rows(self) -> int:
+        """How many rows there are; not how many codes, which may stand for several each."""
+        return int(self.quasi.domain.histogram.sum())
+
     def counts(self, rung: int) -> Ints:
         """Return how many rows have each code of a level."""
         return self._counts[rung]
@@ -139,7 +144,7 @@ class Ladder:
     @cached_property
     def crowding(self) -> Floats:
         """By level, how likely two rows are to share a value."""
-        shares = [counts / len(self.quasi.codes) for counts in self._counts]
+        shares = [counts / self.rows for counts in self._counts]
         return np.array([share @ share for share in shares])
 
     @cached_property

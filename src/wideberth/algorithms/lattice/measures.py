@@ -63,7 +63,7 @@ class ByAttribute(Measure):
 
     def total(self, prices: Prices, ladders: Sequence[Ladder], node: Node, costs: Any) -> float:
         """Add up what a node loses, given what suppression costs; rows are those of the ladders."""
-        rows = len(ladders[0].quasi.codes)
+        rows = ladders[0].rows
         means = [means[rung] for means, rung in zip(prices.means, node, strict=True)]
         shares = self.shares(np.array([ladder.quasi.weight for ladder in ladders]))
         return float(shares @ self.bend(np.array(means) + costs / rows))
@@ -157,7 +157,7 @@ class NonUniformEntropy(ByAttribute):
 
     def price(self, ladder: Ladder, rung: int) -> tuple[float, Floats]:
         """Price a value by the bits that it lacks."""
-        rows = len(ladder.quasi.codes)
+        rows = ladder.rows
         finest = ladder.quasi.domain.histogram
         all_bits = np.log2(rows) - float(_xlog(finest).sum()) / rows
         if all_bits <= 0:

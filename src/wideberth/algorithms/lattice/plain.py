@@ -13,8 +13,9 @@ import numpy as np
 from wideberth.algorithms.lattice.ground import Ground, Prices, Verdict
 from wideberth.algorithms.lattice.ladder import Ladder
 from wideberth.algorithms.lattice.shape import Node
+from wideberth.algorithms.lattice.tallying import rolled, tally
 from wideberth.encode import Codes, Column, compress
-from wideberth.exact import Bools, Floats, Ints
+from wideberth.exact import Bools, Floats, Ints, whole
 from wideberth.groups import Groups, Partition
 
 
@@ -33,12 +34,12 @@ class Plain:
         self.ground = ground
         self.prices = prices
         tuples = partition_at(ground, ground.shape.bottom)
-        rows = tuples.first_rows()
-        self.codes = [ladder.quasi.codes[rows] for ladder in ground.ladders]
-        self.counted: dict[Column | None, Groups] = {None: tuples.sizes()}
-        for demand in ground.demands:
-            if demand.column is not None and demand.column not in self.counted:
-                self.counted[demand.column] = tuples.histograms(demand.column)
+        first = tuples.first_rows()
+        self.codes = [ladder.quasi.codes[first] for ladder in ground.ladders]
+        columns = dict.fromkeys([None, *(demand.column for demand in ground.demands)])
+        self.counted: dict[Column | None, Groups] = {
+            column: tally(tuples, column, ground.weights) for column in columns
+        }
 
     def check(self, node: Node) -> Verdict:
         """Judge the groups of a node."""
@@ -46,21 +47,22 @@ class Plain:
         partition, sizes, fine, most = self._groups(node)
         lost = int((sizes - most).sum())
         suppressed = int(sizes[~fine].sum())
-        squares = int(sizes @ sizes)
+        large = whole(sizes, ground.rows**2)  # for squares
+        squares = int(large @ large)
         if lost > ground.limit:
             return Verdict(lost, groups=len(sizes), squares=squares)
         here, below = np.zeros(len(node)), np.zeros(len(node))
         if self.prices is not None:
             here = self._cost(node, self.prices, partition, np.where(fine, 0, sizes))
             below = self._cost(node, self.prices, partition, sizes - most)
-        apart = (sizes - most) @ (ground.rows - sizes)
+        apart = (large - most) @ (ground.rows - large)
         return Verdict(
             lost=lost,
             suppressed=suppressed,
             kept=int(fine.sum()),
             groups=len(sizes),
             squares=squares,
-            squares_kept=int(sizes[fine] @ sizes[fine]),
+            squares_kept=int(large[fine] @ large[fine]),
             apart=int(apart),
             here=here,
             below=below,
@@ -79,7 +81,7 @@ class Plain:
     def _groups(self, node: Node) -> tuple[Partition, Ints, Bools, Ints]:
         """Return the groups of a node, their sizes, which satisfy, and what can be kept of each."""
         partition = merged([x.codes[r][c] for x, r, c in self._raised(node)])
-        sizes = _rolled(self.counted[None], partition).sizes
+        sizes = rolled(self.counted[None], partition).sizes
         return partition, sizes, *self._judged(partition, sizes)
 
     def _cost(self, node: Node, prices: Prices, partition: Partition, rows: Ints) -> Floats:
@@ -98,7 +100,7 @@ class Plain:
         fine = np.ones(len(sizes), dtype=bool)
         most = np.where(sizes >= self.ground.unit, sizes, 0)
         for demand in self.ground.demands:
-            groups = _rolled(self.counted[demand.column], partition)
+            groups = rolled(self.counted[demand.column], partition)
             rule = demand.rule
             satisfied = rule.satisfies(groups)
             fine &= satisfied
@@ -111,7 +113,7 @@ class Plain:
 
 
 def partition_at(ground: Ground, node: Node) -> Partition:
-    """Group the rows as a node does."""
+    """Group the entries as a node does."""
     return merged([x.codes[r][x.quasi.codes] for x, r in zip(ground.ladders, node, strict=True)])
 
 
@@ -119,9 +121,7 @@ def satisfying(ground: Ground, partition: Partition) -> Bools:
     """Tell which groups satisfy all demands."""
     fine = np.ones(partition.count, dtype=bool)
     for demand in ground.demands:
-        column = demand.column
-        groups = partition.sizes() if column is None else partition.histograms(column)
-        fine &= demand.rule.satisfies(groups)
+        fine &= demand.rule.satisfies(tally(partition, demand.column, ground.weights))
     return fine
 
 
@@ -134,17 +134,3 @@ def merged(columns: Iterable[Codes]) -> Partition:
         present, labels = compress(key, count * width)
         count = len(present)
     return Partition(labels, count)
-
-
-def _rolled(groups: Groups, partition: Partition) -> Groups:
-    """Add up the histograms of groups that fall together."""
-    if groups.width == 1:  # sizes
-        counts = np.bincount(partition.labels, groups.counts, partition.count).astype(np.int64)
-        start = np.arange(partition.count + 1)
-        return Groups(start=start, codes=np.zeros_like(counts), counts=counts, width=1)
-    key = partition.labels[groups.owner].astype(np.int64) * groups.width + groups.codes
-    present, position = np.unique(key, return_inverse=True)
-    counts = np.bincount(position, weights=groups.counts).astype(np.int64)
-    owner, codes = np.divmod(present, groups.width)
-    start = np.concatenate(([0], np.cumsum(np.bincount(owner, minlength=partition.count))))
-    return Groups(start=start, codes=codes, counts=counts, width=groups.width)

@@ -1,0 +1,124 @@
+"""Which sensitive attribute advice is asked about, and the table it is in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import narwhals as nw
+import polars as pl
+import pyarrow as pa
+
+from wideberth import tables
+from wideberth.attributes import require_column
+from wideberth.errors import ParameterError, TableError
+from wideberth.examining import names_of
+from wideberth.policy import Policy
+from wideberth.schema import TYPES, by_column, prefix_of
+
+
+@dataclass(frozen=True)
+class About:
+    """What is asked about.
+
+    Parameters
+    ----------
+    names : list of str
+        The columns of the sensitive attribute.
+    types, hierarchies : dict
+        What is known of them.
+    """
+
+    names: list[str]
+    types: dict[str, str]
+    hierarchies: dict[str, Any]
+
+    @classmethod
+    def of(
+        cls,
+        frame: pl.DataFrame,
+        *,
+        sensitive: str | Sequence[str] | None,
+        types: Mapping[str, str] | None,
+        hierarchies: Mapping[str, Any] | None,
+        policy: Policy | None,
+    ) -> About:
+        """Settle it by a table's columns; see `advise`."""
+        types, hierarchies = dict(types or {}), dict(hierarchies or {})
+        names = names_of(sensitive, frame.columns)
+        if policy is not None:
+            types, hierarchies = {**policy.types, **types}, {**policy.hierarchies, **hierarchies}
+            listed = names_of(policy.roles.get("sensitive"), frame.columns)
+            if not names and (len(listed) == 1 or prefix_of(listed) is not None):
+                names = listed
+        if not names and frame.width == 1:
+            names = frame.columns
+        if not names:
+            several = [] if policy is None else list(policy.roles.get("sensitive", ()))
+            raise ParameterError(
+                "which column is sensitive is not said"
+                + (f": the policy has {len(several)}" if several else ""),
+                hint=f"--sensitive {several[0]}" if several else "--sensitive COLUMN",
+            )
+        types, hierarchies = by_column(types, frame.columns), by_column(hierarchies, frame.columns)
+        for name in names:
+            require_column(frame, name)
+        for kind in types.values():
+            if kind not in TYPES:
+                what = f"there is no type '{kind}'"
+                raise ParameterError(what, hint=f"one of {', '.join(TYPES)}")
+        return cls(
+            names,
+            {k: v for k, v in types.items() if k in names},
+            {k: v for k, v in hierarchies.items() if k in names},
+        )
+
+    @property
+    def known(self) -> dict[str, Any]:
+        """What a `Subject` must be told of the attribute."""
+        # A column is its own group id: nothing here looks at groups.
+        return {
+            "quasi": [],
+            "sensitive": self.names,
+            "group": self.names[0],
+            "hierarchies": self.hierarchies,
+            "types": self.types,
+        }
+
+
+def adopted(table: object, policy: Policy | None) -> pl.DataFrame:
+    """Take in a table, a file or a single column.
+
+    Parameters
+    ----------
+    table : object
+        As in `advise`.
+    policy : Policy, optional
+        Says how a file is read.
+    """
+    if isinstance(table, str | Path):
+        return tables.read(table, policy.options if policy else None)
+    if isinstance(table, Mapping):
+        what = f"expected a table or the values of a column, got {type(table).__name__}"
+        raise TableError(what, hint="build a dataframe, or name a file")
+    native: Any = nw.to_native(table, pass_through=True)
+    if isinstance(native, pa.Array):
+        native = pa.chunked_array([native])
+    try:
+        column = nw.from_native(native, series_only=True)
+    except TypeError:
+        if not isinstance(native, Iterable) or hasattr(native, "columns"):
+            return tables.adopt(table)[0]
+        if isinstance(native, pa.Table):
+            return tables.adopt(table)[0]
+        try:
+            listed = native if hasattr(native, "dtype") else list(native)
+            column = nw.from_native(pl.Series(listed, strict=False), series_only=True)
+        except (TypeError, ValueError, pl.exceptions.PolarsError):
+            raise TableError(
+                "the values are of no kind that a column can hold", hint="numbers, texts or dates"
+            ) from None
+    named = column if column.name else column.alias("values")
+    return tables.adopt(named.to_frame().to_native())[0]

@@ -1,0 +1,56 @@
+"""Advice on a table that is not at hand: from the distinct values of the attribute, counted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wideberth.advice import Advice
+from wideberth.advice.about import About
+from wideberth.encode import Column
+from wideberth.engines.digest import Ask, Digest, of_no_row, recounted
+from wideberth.errors import TableError
+from wideberth.principles import Principle
+from wideberth.subject import Subject
+
+
+class Digested(Subject):
+    """A sensitive attribute by its distinct values; the histograms of its columns count rows.
+
+    Parameters
+    ----------
+    digest : Digest
+        The distinct values.
+    **known
+        See `wideberth.subject.Subject`.
+    """
+
+    def __init__(self, digest: Digest, **known: Any) -> None:
+        super().__init__(digest.frame, **known)
+        self._digest = digest
+        self._counted: dict[Column, Column] = {}
+
+    def column(self, on: tuple[str, ...], principle: Principle) -> Column:
+        """Return the attribute encoded; see `wideberth.attributes.Attributes.column`."""
+        with of_no_row():
+            raw = super().column(on, principle)
+        if raw not in self._counted:
+            self._counted[raw] = recounted(raw, self._digest)
+        return self._counted[raw]
+
+
+def advice_on(about: About, ask: Ask, *, max_memory: int | None = None) -> Advice:
+    """Return the advice on an attribute.
+
+    Parameters
+    ----------
+    about : About
+        The attribute.
+    ask : callable
+        Gives the digest of some columns.
+    max_memory : int, optional
+        How many megabytes distances may take at a time.
+    """
+    digest = ask(tuple(about.names))
+    if not digest.rows:
+        raise TableError("the table has no rows", hint="check how it was made")
+    return Advice(Digested(digest, **about.known), max_memory=max_memory, rows=digest.rows)

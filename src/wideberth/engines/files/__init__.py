@@ -1,0 +1,24 @@
+"""Files larger than memory, on one machine: DuckDB counts and sorts them under a limit.
+
+Functions are named like wideberth's own, and give the same answers. Each is loaded when it is asked
+for: what one of them needs would take memory from the others.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+_FUNCTIONS = {
+    "advise": "advising",
+    "anonymize": "releasing",
+    "check": "checking",
+    "measure": "measuring",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a function."""
+    if name not in _FUNCTIONS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_FUNCTIONS[name]}"), name)

@@ -1,0 +1,58 @@
+"""advise for a file that does not fit into memory: DuckDB counts the values of an attribute."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from wideberth import tables
+from wideberth.advice import Advice
+from wideberth.advice.about import About
+from wideberth.engines.advising import advice_on
+from wideberth.engines.files.limits import for_distances, limit_of
+from wideberth.engines.files.source import Source
+from wideberth.policy import Policy
+
+
+def advise(
+    table: str | Path,
+    sensitive: str | Sequence[str] | None = None,
+    *,
+    memory: str | int,
+    types: Mapping[str, str] | None = None,
+    hierarchies: Mapping[str, Any] | None = None,
+    policy: Policy | str | Path | None = None,
+    max_memory: int | None = None,
+    options: tables.ReadOptions | None = None,
+) -> Advice:
+    """Advise on a file under a limit on memory; the answers are those of `wideberth.advise`.
+
+    The file is read once, before this returns; the attribute's distinct values must fit into the
+    memory.
+
+    Parameters
+    ----------
+    table : str or Path
+        A CSV, Parquet or Arrow file.
+    memory : str or int
+        How much memory the work may take, as "2GB" or in bytes.
+    options : ReadOptions, optional
+        How a CSV file is read, if not as the policy says.
+    sensitive, types, hierarchies, policy, max_memory
+        See `wideberth.advise`.
+    """
+    limit = limit_of(memory)
+    if policy is not None and not isinstance(policy, Policy):
+        policy = Policy.load(policy)
+    if options is None and policy is not None:
+        options = policy.options
+    with Source.opened(table, memory=limit, options=options) as source:
+        about = About.of(
+            source.schema,
+            sensitive=sensitive,
+            types=types,
+            hierarchies=hierarchies,
+            policy=policy,
+        )
+        return advice_on(about, source.digest, max_memory=for_distances(limit, max_memory))

@@ -1,0 +1,113 @@
+"""check for a file that does not fit into memory: a pass over it for each sensitive attribute."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from wideberth import tables
+from wideberth.checking import Verdict, blamed, require_limits, table_of_groups
+from wideberth.engines.files.coding import Grouping
+from wideberth.engines.files.limits import for_distances, limit_of
+from wideberth.engines.files.source import Source
+from wideberth.engines.folding import Block, Tally, joined
+from wideberth.engines.inquiry import Inquiry, Pass, require_values, settle
+from wideberth.memory import bounded
+from wideberth.policy import Policy
+from wideberth.results import CheckResult
+
+
+def check(
+    table: str | Path,
+    *,
+    memory: str | int,
+    worst: int = 5,
+    max_memory: int | None = None,
+    options: tables.ReadOptions | None = None,
+    policy: Policy | str | Path | None = None,
+    **asked: Any,
+) -> CheckResult:
+    """Check a file under a limit on memory; the answer is that of `wideberth.check`.
+
+    The distinct values of each sensitive attribute must fit into the memory; groups need not. The
+    table of all groups (`CheckResult.table`) is made by reading the file again when it is asked
+    for, and takes memory for all groups.
+
+    Parameters
+    ----------
+    table : str or Path
+        A CSV, Parquet or Arrow file.
+    memory : str or int
+        How much memory the check may take, as "2GB" or in bytes.
+    options : ReadOptions, optional
+        How a CSV file is read, if not as the policy says.
+    worst, max_memory, policy, asked
+        See `wideberth.check`. A population, a reference and a second table are refused: they need
+        the table in memory.
+    """
+    require_limits(worst, max_memory)
+    limit = limit_of(memory)
+    if policy is not None and not isinstance(policy, Policy):
+        policy = Policy.load(policy)
+    if options is None and policy is not None:
+        options = policy.options
+    known = {**asked, "policy": policy}
+    opened = partial(Source.opened, table, memory=limit, options=options)
+    blame = policy if not asked.get("principles") else None
+
+    def figures() -> pl.DataFrame:
+        with opened() as source, blamed(blame):
+            return _table(source, *_asked(source, known))
+
+    with (
+        opened() as source,
+        bounded(for_distances(limit, max_memory)),
+        blamed(blame),
+    ):
+        inquiry, grouping = _asked(source, known)
+        tallies: dict[int, Tally] = {}
+        for each, block in _blocks(source, inquiry, grouping):
+            for number, question in each.questions.items():
+                tally = Tally.summed(block.verdict(question), worst)
+                tallies[number] = tallies[number] + tally if number in tallies else tally
+
+        def told(words: Mapping[str, Any]) -> dict[str, Any]:
+            return grouping.values(pl.DataFrame([words])).row(0, named=True)
+
+        made = {number: [tally] for number, tally in tallies.items()}
+        return inquiry.result(made, figures, told)
+
+
+def _asked(source: Source, known: Mapping[str, Any]) -> tuple[Inquiry, Grouping]:
+    """Settle what is asked, and what makes the groups."""
+    given = settle(source.schema, **known)
+    inquiry = Inquiry.of(given, source.digest, source.rows)
+    grouping = source.grouping(inquiry.keys)
+    for name, column in grouping.columns.items():
+        if not column.known:
+            require_values(given, name, source.types[name])
+    return inquiry, grouping
+
+
+def _blocks(source: Source, inquiry: Inquiry, grouping: Grouping) -> Iterator[tuple[Pass, Block]]:
+    """Go through the table, once for each pass, a block of groups at a time."""
+    for each in inquiry.passes:
+        for frame in source.blocks(grouping, each.on, each.ranks):
+            yield each, Block.of(frame, grouping.names)
+
+
+def _table(source: Source, inquiry: Inquiry, grouping: Grouping) -> pl.DataFrame:
+    """Return all figures of all groups."""
+    keys = []
+    found: dict[int, list[Verdict]] = {}
+    for each, block in _blocks(source, inquiry, grouping):
+        if each is inquiry.passes[0]:
+            keys.append(grouping.values(block.keys))
+        for number, question in each.questions.items():
+            found.setdefault(number, []).append(block.verdict(question))
+    verdicts = [joined(found[number]) for number in sorted(found)]
+    return table_of_groups(pl.concat(keys), verdicts[0].sizes, verdicts)

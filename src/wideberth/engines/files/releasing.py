@@ -1,0 +1,158 @@
+"""anonymize for a file that does not fit into memory, and the release that comes of it."""
+
+from __future__ import annotations
+
+import atexit
+import shutil
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from wideberth import tables
+from wideberth.clock import Clock, Progress
+from wideberth.engines.anonymizing import BUCKET_ROWS, by_parts, require_kept
+from wideberth.engines.files.checking import check
+from wideberth.engines.files.limits import limit_of
+from wideberth.engines.files.rows import FileRows
+from wideberth.engines.files.source import Source
+from wideberth.engines.files.spill import spill
+from wideberth.errors import OutputError, VerificationError
+from wideberth.policy import Policy
+from wideberth.release import Release, manifest_path, manifest_text, sha256
+from wideberth.request import Request
+from wideberth.results import CheckResult
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class StoredRelease(Release):
+    """A release that lies on the disk, in a private folder.
+
+    Its `table` is a lazy polars table over a file there. `save` is the way to keep it; the folder
+    is removed by `close`, or when the program ends.
+    """
+
+    path: Path = Path()
+    memory: int = 0
+    folder: ExitStack = field(default_factory=ExitStack)
+    source: Path = Path()
+    verified_as: str = ""
+
+    def check(self) -> CheckResult:
+        """Check the principles again, from the published values alone."""
+        return check(self.path, memory=self.memory, **self.question)
+
+    def save(self, path: str | Path, *, force: bool = False) -> dict[str, Any]:
+        """Write the table, and beside it the manifest; both or nothing. See `Release.save`."""
+        target = Path(path)
+        tables.check_target(target, force=force, table=True, sources=[self.source])
+        suffix, form = tables.check_fits(self.table.collect_schema(), target)
+        with tables.drafts(target, manifest_path(target), force=force) as (table, note):
+            if form == "Parquet":
+                shutil.copyfile(self.path, table)
+            else:
+                _put(self.table, table, suffix, form)
+                self._check_text(table)
+            output = {"name": target.name, "sha256": sha256(table)}
+            if form == "Parquet" and output["sha256"] != self.verified_as:
+                raise VerificationError(
+                    "the file in the private folder is not what was verified",
+                    hint="make the release again",
+                )
+            manifest = {**self.manifest, "output": output}
+            note.write_text(manifest_text(manifest), encoding="utf-8")
+        return manifest
+
+    def _check_text(self, path: Path) -> None:
+        """Read a file of text, or of Arrow, back, and check what is in it."""
+        question, schema = dict(self.question), self.table.collect_schema()
+        asked = [schema[name] for name in self.question["sensitive"]]
+        # Text does not tell that a column was of moments, so it cannot be judged, but counted.
+        if tables.is_csv(path) and any(d in (pl.Datetime, pl.Time) for d in asked):
+            question["principles"] = "k-anonymity:k=1"
+        found = check(path, memory=self.memory, worst=0, options=_OURS, **question)
+        groups = self.manifest["groups"] if self.manifest["group"] is not None else None
+        try:
+            require_kept(found, self.manifest["rows"], groups)
+        except VerificationError as error:
+            raise VerificationError(
+                f"read back from the file, {error.what}",
+                hint="write a .parquet file, which keeps types and missing values as they are",
+            ) from None
+
+    def close(self) -> None:
+        """Remove the file, which otherwise lies there until the program ends."""
+        atexit.unregister(self.close)
+        self.folder.close()
+
+
+#: Only an empty field is missing in what we wrote ourselves, whatever it was in the input.
+_OURS = tables.ReadOptions(missing=("",))
+
+
+def _put(table: pl.LazyFrame, path: Path, suffix: str, form: str) -> None:
+    if form == "Arrow":
+        table.sink_ipc(path)
+    elif suffix.endswith(".gz"):
+        raise OutputError(
+            f"{path.name.split('.draft.')[-1]}: a large release is not packed while it is written",
+            hint="write .parquet, which is packed, or .csv",
+        )
+    else:
+        table.sink_csv(path, separator="\t" if ".tsv" in suffix else ",")
+
+
+def anonymize(
+    table: str | Path,
+    *,
+    memory: str | int,
+    roles: Mapping[str, Any],
+    policy: Policy | str | Path | None,
+    bucket_rows: int | None,
+    seed: int | None,
+    progress: Progress | None,
+    **asked: Any,
+) -> Release:
+    """Make a release of a file under a limit on memory.
+
+    Parameters
+    ----------
+    table : str or Path
+        A CSV, Parquet or Arrow file.
+    memory : str or int
+        How much memory the work may take, as "2GB" or in bytes.
+    bucket_rows : int, optional
+        How many rows are taken at a time; by default as many as the memory allows for.
+    roles, policy, seed, progress, asked
+        See `wideberth.anonymize` and `wideberth.request.Request.of`.
+    """
+    limit = limit_of(memory)
+    clock = Clock(progress)
+    if policy is not None and not isinstance(policy, Policy):
+        policy = Policy.load(policy)
+    options = None if policy is None else policy.options
+    with ExitStack() as stack:
+        folder = stack.enter_context(spill())
+        with Source.opened(table, memory=limit, options=options) as source:
+            request = Request.of(table, roles=roles, policy=policy, schema=source.schema, **asked)
+            engine = FileRows(source, folder)
+            if bucket_rows is None:
+                bucket_rows = min(BUCKET_ROWS, engine.rows_in(limit // 4))
+            outcome = by_parts(request, engine, seed=seed, bucket_rows=bucket_rows, clock=clock)
+        release = StoredRelease(
+            pl.scan_parquet(engine.path),
+            outcome.manifest,
+            outcome.question,
+            outcome.verified,
+            None,
+            engine.path,
+            limit,
+            stack.pop_all(),
+            Path(table),
+            sha256(engine.path),
+        )
+    atexit.register(release.close)
+    return release

@@ -1,0 +1,399 @@
+"""A file that does not fit into memory, as a table that can be asked.
+
+DuckDB counts and sorts it under a limit on its memory; what is over it puts into a folder of ours.
+A file of text, or an Arrow file, is first rewritten there as Parquet, by our own rules of reading.
+
+SQL here names columns by their positions: DuckDB takes `Age` and `age` for one name.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import cached_property
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from wideberth import tables
+from wideberth.encode import Codes
+from wideberth.engines.digest import Digest
+from wideberth.engines.files.coding import Grouping, coded, fits, require_held
+from wideberth.engines.files.rewriting import as_parquet
+from wideberth.engines.files.spill import spill
+from wideberth.engines.folding import COUNT, ENTRY, whole_groups
+from wideberth.errors import EngineError, TableError
+from wideberth.exact import Ints
+from wideberth.tables.formats import AGAIN
+
+if TYPE_CHECKING:
+    import duckdb
+
+INSTALL = "pip install 'wideberth[large]'"
+#: What Python, polars, numba and DuckDB take before they have seen a row: 245 MB, measured.
+_BASE = 256 * 2**20
+#: Bytes that an entry of a block takes while it is judged, all copies included.
+_PER_ENTRY = 256
+_BATCH = 1 << 17
+#: Bytes of memory that a thread of DuckDB should have.
+_PER_THREAD = 96 * 2**20
+#: Bytes that a number of a digest takes until it is encoded and looked up, and any other cell.
+_PER_NUMBER, _PER_CELL = 160, 320
+
+
+class Source:
+    """A file, opened by `Source.opened`.
+
+    Parameters
+    ----------
+    connection : duckdb.DuckDBPyConnection
+        Knows the file as the view `source`.
+    types : dict
+        The polars types of its columns, as `wideberth.tables.read` would give them.
+    memory : int
+        How many bytes all the work may take.
+    """
+
+    def __init__(
+        self, connection: duckdb.DuckDBPyConnection, types: dict[str, pl.DataType], memory: int
+    ) -> None:
+        self._connection = connection
+        self.types = types
+        self.memory = memory
+        self._places = {name: f"t.c{i}" for i, name in enumerate(types)}
+        self._digests: dict[tuple[str, ...], tuple[Digest, str]] = {}
+        self._groupings: dict[tuple[str, ...], Grouping] = {}
+        self._names = map("x{}".format, count())
+        self.table = f"source AS t({', '.join(f'c{i}' for i in range(len(types)))})"
+
+    @classmethod
+    @contextmanager
+    def opened(
+        cls, path: str | Path, *, memory: int, options: tables.ReadOptions | None = None
+    ) -> Iterator[Source]:
+        """Open a file, and leave nothing of it behind.
+
+        Parameters
+        ----------
+        path : str or Path
+            A CSV, Parquet or Arrow file.
+        memory : int
+            How many bytes all the work may take.
+        options : ReadOptions, optional
+            How a CSV file is read.
+        """
+        path = Path(path)
+        with ExitStack() as stack:
+            folder = stack.enter_context(spill())
+            held, types = as_parquet(path, folder, options)
+            connection = stack.enter_context(_connected(folder, memory))
+            with translated(path.name):
+                # The name that DuckDB sees is ours: it would take others for patterns.
+                connection.read_parquet(str(held), hive_partitioning=False).create_view("source")
+            source = cls(connection, types, memory)
+            if not source.rows:
+                raise TableError(f"{path.name} has no rows", hint=AGAIN)
+            yield source
+
+    @property
+    def schema(self) -> pl.DataFrame:
+        """The table without its rows."""
+        return pl.DataFrame(schema=self.types)
+
+    @cached_property
+    def rows(self) -> int:
+        """How many rows the table has."""
+        return int(self.row("SELECT count(*)")[0])
+
+    @property
+    def entries(self) -> int:
+        """How many entries of histograms a block should have."""
+        return max(1 << 14, min(1 << 20, (self.memory - _BASE) // 8 // _PER_ENTRY))
+
+    def digest(self, columns: Sequence[str]) -> Digest:
+        """Return the distinct combinations of values of some columns, counted."""
+        return self.numbered(tuple(columns))[0]
+
+    def grouped(
+        self, keys: Sequence[str], columns: Sequence[str] = (), entries: int | None = None
+    ) -> Iterator[pl.DataFrame]:
+        """Go through the table group by group.
+
+        Parameters
+        ----------
+        keys : sequence of str
+            The columns that make the groups.
+        columns : sequence of str
+            What is to be counted within groups.
+        entries : int, optional
+            How many rows a block should have.
+
+        Yields
+        ------
+        polars.DataFrame
+            Keys, columns and `count`, one row for each combination that occurs, in the order of
+            the keys. All rows of a group are in the same block.
+        """
+        grouping = self.grouping(keys)
+        digest = self.digest(columns) if columns else None
+        for block in self.blocks(grouping, columns, entries=entries):
+            made = grouping.values(block)
+            if digest is not None:
+                made = made.hstack(digest.frame[block[ENTRY]])
+            yield made.with_columns(block[COUNT])
+
+    def grouping(self, keys: Sequence[str]) -> Grouping:
+        """Return what makes the groups; see `blocks`."""
+        wanted = tuple(keys)
+        if wanted not in self._groupings:
+            for name in wanted:
+                require_held(name, self.types[name])
+            self._groupings[wanted] = Grouping({name: coded(self, name) for name in wanted})
+        return self._groupings[wanted]
+
+    def blocks(
+        self,
+        grouping: Grouping,
+        columns: Sequence[str] = (),
+        ranks: Ints | None = None,
+        entries: int | None = None,
+    ) -> Iterator[pl.DataFrame]:
+        """Go through the table group by group, in codes.
+
+        Parameters
+        ----------
+        grouping : Grouping
+            What makes the groups.
+        columns : sequence of str
+            What is counted within them.
+        ranks : array of int, optional
+            The number of each row of the columns' digest, by which entries of a group are ordered;
+            by default its position.
+        entries : int, optional
+            How many rows a block should have.
+
+        Yields
+        ------
+        polars.DataFrame
+            The words of the grouping (`grouping.names`), `entry` if there are columns, and `count`.
+        """
+        words, joins = grouping.words(), [column.join for column in grouping.columns.values()]
+        size, apart = 1, False
+        if columns:
+            expression, join, size = self.ranked(tuple(columns), ranks)
+            joins.append(join)
+            apart = not fits(grouping.spans[-1], size)
+            if apart:
+                words.append(expression)
+            else:
+                words[-1] = f"({words[-1]} * {size} + {expression})"
+        names = [f"w{i}" for i in range(len(words))]
+        listed = ", ".join(f"{w}::BIGINT AS {n}" for w, n in zip(words, names, strict=True))
+        # Few combinations are counted in passing. Many are sorted, which is faster than to hash
+        # them, and what is equal then comes together.
+        few = grouping.combinations * size * 8 <= self.rows
+        counted = f", count(*) AS {COUNT}" if few else ""
+        query = (
+            f"SELECT {listed}{counted} FROM {self.table} {' '.join(joins)} "  # noqa: S608
+            f"{'GROUP BY ' + ', '.join(names) if few else ''} ORDER BY {', '.join(names)}"
+        )
+        frames = (
+            _entries(frame, names, grouping, size if columns else 0, apart)
+            for frame in _in_order(self.stream(query), names)
+        )
+        return whole_groups(frames, grouping.names, entries or self.entries)
+
+    def ranked(self, columns: tuple[str, ...], ranks: Ints | None) -> tuple[str, str, int]:
+        """Return the number of a row's values, what to join for it, and how many there are."""
+        digest, table = self.numbered(columns)
+        number = f"{table}.i"
+        if ranks is not None:
+            made, lent = (
+                self.unused(),
+                self.lent(pl.DataFrame({"i": np.arange(len(ranks)), "r": ranks})),
+            )
+            self.run(
+                f"CREATE TABLE {made} AS SELECT {table}.*, {lent}.r "  # noqa: S608
+                f"FROM {table} JOIN {lent} USING (i)"
+            )
+            table, number = made, f"{made}.r"
+        same = [
+            f"{self.place(name)} IS NOT DISTINCT FROM {table}.v{i}"
+            for i, name in enumerate(columns)
+        ]
+        return number, f"JOIN {table} ON {' AND '.join(same)}", len(digest.counts)
+
+    # What codings ask of the database.
+
+    def place(self, name: str) -> str:
+        """Return a column's name in SQL."""
+        return self._places[name]
+
+    def unused(self) -> str:
+        """Return a name for a table."""
+        return next(self._names)
+
+    def run(self, statement: str) -> None:
+        """Execute a statement."""
+        with translated():
+            self._connection.execute(statement)
+
+    def row(self, select: str) -> tuple[Any, ...]:
+        """Return the only row of a query over the whole table."""
+        return self._only(f"{select} FROM {self.table}")
+
+    def _only(self, query: str) -> tuple[Any, ...]:
+        with translated():
+            found: list[tuple[Any, ...]] = self._connection.sql(query).fetchall()
+        return found[0]
+
+    def stream(self, query: str) -> Iterator[pl.DataFrame]:
+        """Return what a query finds, piece by piece."""
+        with translated():
+            # Not by execute(), which would hold the whole result.
+            for batch in self._connection.sql(query).to_arrow_reader(_BATCH):
+                yield pl.DataFrame(pl.from_arrow(batch))
+
+    def lent(self, frame: pl.DataFrame) -> str:
+        """Show a frame to the database; return the table's name."""
+        name = self.unused()
+        self._connection.register(name, frame.to_arrow())
+        return name
+
+    def looked_up(self, table: str, codes: Ints) -> pl.Series:
+        """Return the values behind ascending codes; beyond the last one, it is missing."""
+        query = f"SELECT v FROM wanted LEFT JOIN {table} USING (code) ORDER BY wanted.code"  # noqa: S608
+        # Beside the stream that may be open, in which only this one knows what is lent to it.
+        with translated(), self._connection.cursor() as beside:
+            beside.register("wanted", pl.DataFrame({"code": codes}).to_arrow())
+            found = pl.DataFrame(pl.from_arrow(beside.sql(query).to_arrow_table()))
+        return found.to_series().alias("")
+
+    def numbered(self, columns: tuple[str, ...]) -> tuple[Digest, str]:
+        """Return a digest, and the table that numbers its rows in its column i."""
+        if columns in self._digests:
+            return self._digests[columns]
+        for name in columns:
+            require_held(name, self.types[name])
+        table = self.unused()
+        cells = [f"v{i}" for i in range(len(columns))]
+        listed = ", ".join(f"{self.place(n)} AS {v}" for n, v in zip(columns, cells, strict=True))
+        held = ", ".join(cells)
+        self.run(
+            f"CREATE TABLE {table} AS "  # noqa: S608 - no names of users
+            f"SELECT row_number() OVER () - 1 AS i, {held}, n FROM "
+            f"(SELECT {listed}, count(*) AS n FROM {self.table} GROUP BY {held})"
+        )
+        (distinct,) = self._only(f"SELECT count(*) FROM {table}")  # noqa: S608
+        numbers = sum(self.types[name].is_numeric() for name in columns)
+        needed = numbers * _PER_NUMBER + (len(columns) - numbers) * _PER_CELL
+        if distinct * needed > self.memory - _BASE:
+            raise EngineError(
+                f"{' and '.join(columns)} hold {distinct:,} distinct values, which do not fit into "
+                "the memory",
+                hint="allow more memory",
+            )
+        query = f"SELECT {held}, n FROM {table} ORDER BY i"  # noqa: S608
+        found = pl.concat(list(self.stream(query)), rechunk=True)
+        series = [
+            found[cell].cast(self.types[name]).alias(name)
+            for cell, name in zip(cells, columns, strict=True)
+        ]
+        digest = Digest(pl.DataFrame(series), found["n"].to_numpy().astype(np.int64))
+        self._digests[columns] = digest, table
+        return self._digests[columns]
+
+
+def _in_order(frames: Iterator[pl.DataFrame], names: Sequence[str]) -> Iterator[pl.DataFrame]:
+    """Refuse a stream that is not in the order it was asked for: groups would fall apart."""
+    last: tuple[int, ...] = ()
+    for frame in frames:
+        words = [frame[name].to_numpy() for name in names]
+        tied = np.ones(max(frame.height - 1, 0), dtype=bool)
+        wrong = False
+        for word in words:
+            wrong |= bool((tied & (word[1:] < word[:-1])).any())
+            tied &= word[1:] == word[:-1]
+        if frame.height:
+            wrong |= tuple(int(word[0]) for word in words) < last
+            last = tuple(int(word[-1]) for word in words)
+        if wrong:
+            raise EngineError("DuckDB returned rows out of order", hint="report this as a defect")
+        yield frame
+
+
+def _entries(
+    frame: pl.DataFrame, names: Sequence[str], grouping: Grouping, size: int, apart: bool
+) -> pl.DataFrame:
+    """Count equal rows, and part the entry from the key."""
+    words = [frame[name].to_numpy() for name in names]
+    if COUNT in frame.columns:
+        counts = frame[COUNT].to_numpy()
+    else:
+        differs = np.zeros(max(frame.height - 1, 0), dtype=bool)
+        for word in words:
+            differs |= word[1:] != word[:-1]
+        edges = np.concatenate(([0], np.flatnonzero(differs) + 1, [frame.height]))
+        counts, words = np.diff(edges), [word[edges[:-1]] for word in words]
+    made: dict[str, Any] = {}
+    entry: Ints | Codes | None = None
+    if size:
+        entry = words.pop() if apart else None
+        if entry is None:
+            words[-1], entry = np.divmod(words[-1], size)
+    made = dict(zip(grouping.names, words, strict=True))
+    if entry is not None:
+        made[ENTRY] = entry
+    return pl.DataFrame({**made, COUNT: counts})
+
+
+@contextmanager
+def _connected(folder: Path, memory: int) -> Iterator[duckdb.DuckDBPyConnection]:
+    try:
+        import duckdb
+    except ImportError:
+        raise EngineError(
+            "DuckDB is not installed, which reads large files", hint=INSTALL
+        ) from None
+    limit = max(memory - _BASE, 0) // 2  # it takes somewhat more than it is told to
+    connection = duckdb.connect(
+        config={
+            "memory_limit": f"{limit >> 10}KiB",
+            "temp_directory": str(folder / "duckdb"),
+            "threads": str(max(1, min(os.cpu_count() or 1, limit // _PER_THREAD))),
+            "autoinstall_known_extensions": "false",
+            "autoload_known_extensions": "false",
+            "python_enable_replacements": "false",  # a table is never taken from our variables
+        }
+    )
+    try:
+        yield connection
+    finally:
+        connection.close()
+
+
+@contextmanager
+def translated(name: str = "the table") -> Iterator[None]:
+    """Say what went wrong in the database, without its own words: they may quote cells."""
+    import duckdb
+
+    try:
+        yield
+    except duckdb.OutOfMemoryException:
+        raise EngineError(
+            "the memory does not suffice", hint="allow more memory, or more room for spilling"
+        ) from None
+    except duckdb.InterruptException:
+        raise KeyboardInterrupt from None
+    except RuntimeError as error:
+        if str(error) == "Query interrupted":  # what DuckDB makes of Ctrl-C
+            raise KeyboardInterrupt from None
+        raise
+    except duckdb.Error as error:
+        raise EngineError(
+            f"DuckDB failed on {name} ({type(error).__name__})", hint="is the file damaged?"
+        ) from None

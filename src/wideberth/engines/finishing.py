@@ -1,0 +1,130 @@
+"""A part of a large table, finished by itself: split to the end, published, and verified.
+
+A leaf of the split tree holds all rows that could share a group, so nothing else need be known.
+What comes out depends on what the rows hold, never on the order in which they came: a part that is
+finished twice, because a machine was lost, comes out the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from wideberth.algorithms.splitting import leaves_of
+from wideberth.encode import Codes
+from wideberth.engines import lots
+from wideberth.engines.jobs import Job
+from wideberth.exact import Ints
+from wideberth.groups import Partition
+from wideberth.recode import recode
+from wideberth.verifying import require_truth
+
+
+@dataclass(frozen=True, eq=False)
+class Finished:
+    """What a part has come to.
+
+    Parameters
+    ----------
+    table : polars.DataFrame
+        Its published rows.
+    place : array of int
+        A lot for each row: in the order of these, rows of all parts are mixed.
+    told : dict
+        Figures that add up over the parts.
+    """
+
+    table: pl.DataFrame
+    place: Ints
+    told: dict[str, Any]
+
+
+def finish(
+    job: Job,
+    part: int,
+    codes: Sequence[Codes],
+    payload: pl.DataFrame,
+    *,
+    ties: Ints | None = None,
+    threads: int | None = None,
+) -> Finished:
+    """Finish a part.
+
+    Parameters
+    ----------
+    job : Job
+        What is to be made of the table.
+    part : int
+        The part's number.
+    codes : sequence of arrays
+        The codes of its rows, a line for each of the job's codings.
+    payload : polars.DataFrame
+        The columns that are published as they are.
+    ties : array of int, optional
+        A number for each row that depends on its payload, for an order among rows with the same
+        codes; by default it is made here, the same within one run of the program.
+    threads : int, optional
+        How many to use; by default as many as there are cores.
+    """
+    order = by_content(job, codes, payload, ties)
+    payload = pl.DataFrame([series.gather(order) for series in payload])
+    codes = [np.ascontiguousarray(line[order]) for line in codes]
+    task = job.arranged(codes)
+    # As in a large table: were it done without compiled code, ties could be judged otherwise.
+    engine, leaves = leaves_of(task, job.cuts, threads=threads, few=False)
+    partition, boxes = engine.deal(leaves)
+    recoded = recode(task.quasis, partition, job.styles, None, boxes)
+    published = [_plain(s) for columns in recoded.columns.values() for s in columns]
+    if job.group is not None:
+        numbers = lots.ids(job.secret, part, partition.count)[partition.labels]
+        published.append(pl.Series(job.group, numbers, dtype=pl.Int64))
+    table = pl.DataFrame([*published, *payload])
+    require_truth(
+        table,
+        payload,
+        np.arange(task.rows),
+        quasis=task.quasis,
+        styles=job.styles,
+        untouched=job.untouched,
+        group=job.group,
+    )
+    told = {
+        "rows": task.rows,
+        "groups": partition.count,
+        "squares": partition.squares,
+        "leaves": len(leaves),
+        "losses": {name: loss * task.rows for name, loss in recoded.losses.items()},
+    }
+    return Finished(table, lots.places(job.secret, part, task.rows), told)
+
+
+def by_content(job: Job, codes: Sequence[Codes], payload: pl.DataFrame, ties: Ints | None) -> Ints:
+    """Order rows by what they hold; rows that hold the same may change places unnoticed."""
+    tags: Any = job.arranged(codes).tags
+    if ties is None and not payload.width:
+        return np.argsort(tags, kind="stable")
+    return np.lexsort((payload.hash_rows().to_numpy() if ties is None else ties, tags))
+
+
+def examples(job: Job) -> dict[str, pl.Series]:
+    """Return a published row's quasi-identifiers, for their types."""
+    quasis = [replace(quasi, codes=quasi.codes[:1]) for quasi in job.quasis]
+    recoded = recode(quasis, Partition(np.zeros(1, np.int32), 1), job.styles)
+    return {s.name: _plain(s) for columns in recoded.columns.values() for s in columns}
+
+
+def _plain(series: pl.Series) -> pl.Series:
+    """Return labels as text: categories would have to be the same in all parts."""
+    return series.cast(pl.String) if series.dtype == pl.Enum else series
+
+
+def added(told: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Add up the figures of all parts; losses become means."""
+    total = {key: sum(one[key] for one in told) for key in ("rows", "groups", "squares", "leaves")}
+    names = told[0]["losses"]
+    losses = {name: sum(one["losses"][name] for one in told) / total["rows"] for name in names}
+    return {**total, "losses": losses}

@@ -1,0 +1,268 @@
+"""Verdicts on some groups at a time, folded into the verdict on all of them.
+
+A principle sees one histogram per group, and no two groups at once. So it is enough that somebody
+delivers the entries of histograms, whole groups together: what a principle says of a block of them
+is a `Tally`, and tallies add up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from wideberth.checking import Verdict, ranking, weakest
+from wideberth.encode import Codes
+from wideberth.exact import Ints
+from wideberth.groups import Groups
+from wideberth.principles import Principle, Rule
+from wideberth.results import GroupReport, PrincipleReport
+
+#: The columns of a block beside its keys: which of the distinct sensitive values, and how often.
+ENTRY, COUNT = "entry", "count"
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Question:
+    """What is asked of every group.
+
+    Parameters
+    ----------
+    principle : Principle
+        The principle.
+    on : str or None
+        What it is checked on.
+    rule : Rule
+        The principle bound to the whole table's domain.
+    codes : array of int, optional
+        The code that stands for each of the table's distinct sensitive values, as the principle
+        reads them; None if it looks at sizes only.
+    width : int
+        How many codes there are.
+    """
+
+    principle: Principle
+    on: str | None
+    rule: Rule
+    codes: Codes | None = None
+    width: int = 1
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Some groups, whole.
+
+    Parameters
+    ----------
+    keys : polars.DataFrame
+        What identifies each group.
+    start : array of int
+        Where the entries of each group begin, and where the last ones end.
+    entries : array of int, optional
+        Which of the table's distinct sensitive values; None if nobody asks.
+    counts : array of int
+        How many rows of the group hold it.
+    """
+
+    keys: pl.DataFrame
+    start: Ints
+    entries: Ints | None
+    counts: Ints
+
+    @classmethod
+    def of(cls, frame: pl.DataFrame, keys: Sequence[str]) -> Block:
+        """Find the groups in a frame of keys, entries and counts that is sorted by its keys."""
+        begins = np.flatnonzero(_begins(frame.select(keys)).to_numpy())
+        entries = frame[ENTRY].to_numpy() if ENTRY in frame.columns else None
+        return cls(
+            keys=frame.select(keys)[begins],
+            start=np.append(begins, frame.height),
+            entries=entries,
+            counts=frame[COUNT].to_numpy().astype(np.int64, copy=False),
+        )
+
+    def groups(self, question: Question) -> Groups:
+        """Return the histograms that a question is about."""
+        sizes = np.add.reduceat(self.counts, self.start[:-1])
+        if question.codes is None or self.entries is None:
+            nothing = np.zeros(len(sizes), dtype=np.int64)
+            return Groups(start=np.arange(len(sizes) + 1), codes=nothing, counts=sizes, width=1)
+        codes = question.codes[self.entries].astype(np.int64)
+        return _histograms(self.start, codes, self.counts, question.width)
+
+    def verdict(self, question: Question) -> Verdict:
+        """Ask a question about the groups."""
+        groups = self.groups(question)
+        return Verdict.of(
+            question.principle, question.on, question.rule, groups, _cells_of(self.keys)
+        )
+
+
+def joined(verdicts: Sequence[Verdict]) -> Verdict:
+    """Return the verdict on all groups of several blocks, without reasons."""
+    first = verdicts[0]
+    return replace(
+        first,
+        sizes=np.concatenate([each.sizes for each in verdicts]),
+        satisfied=np.concatenate([each.satisfied for each in verdicts]),
+        achieved={
+            key: np.concatenate([each.achieved[key] for each in verdicts]) for key in first.achieved
+        },
+    )
+
+
+def _begins(keys: pl.DataFrame) -> pl.Series:
+    """Tell which rows differ from the one above; missing equals missing."""
+    others = [pl.col(key).ne_missing(pl.col(key).shift()) for key in keys.columns]
+    first = pl.int_range(pl.len()) == 0
+    return keys.select(pl.any_horizontal(first, *others)).to_series()
+
+
+def _histograms(start: Ints, codes: Ints, counts: Ints, width: int) -> Groups:
+    """Sort each group's entries by their codes, and add up those that have the same."""
+    owner = np.repeat(np.arange(len(start) - 1), np.diff(start))
+    place = owner * width + codes
+    if len(place) > 1 and not bool((np.diff(place) > 0).all()):
+        order = np.argsort(place, kind="stable")
+        place = place[order]
+        edges = np.flatnonzero(np.concatenate(([True], place[1:] != place[:-1])))
+        counts = np.add.reduceat(counts[order], edges)
+        owner, codes = np.divmod(place[edges], width)
+        start = np.concatenate(([0], np.cumsum(np.bincount(owner, minlength=len(start) - 1))))
+    return Groups(start=start, codes=codes, counts=counts, width=width)
+
+
+@dataclass(frozen=True)
+class Tally:
+    """The verdict on some groups: what of it is needed for the verdict on all.
+
+    Parameters
+    ----------
+    groups, rows : int
+        How many there are.
+    most : int
+        Of how many of the worst groups it keeps the details.
+    found : PrincipleReport
+        The verdict on these groups, as if there were no others.
+    """
+
+    groups: int
+    rows: int
+    most: int
+    found: PrincipleReport
+
+    @classmethod
+    def of(cls, question: Question, groups: Groups, keys: pl.DataFrame, worst: int) -> Tally:
+        """Judge some groups.
+
+        Parameters
+        ----------
+        question : Question
+            What is asked.
+        groups : Groups
+            Their histograms.
+        keys : polars.DataFrame
+            What identifies each group, in ascending order: of groups that are equally bad, those
+            with the smallest keys are kept, a missing value being the largest.
+        worst : int
+            How many groups to keep in detail.
+        """
+        verdict = Verdict.of(
+            question.principle, question.on, question.rule, groups, _cells_of(keys)
+        )
+        return cls.summed(verdict, worst)
+
+    @classmethod
+    def summed(cls, verdict: Verdict, worst: int) -> Tally:
+        """Keep of a verdict what is needed."""
+        rows = int(verdict.sizes.sum())
+        return cls(len(verdict.sizes), rows, worst, verdict.report(worst))
+
+    def __add__(self, other: Tally) -> Tally:
+        """Return the verdict on the groups of both. No group may be in both."""
+        one, two = self.found, other.found
+        principle = one.principle
+        return Tally(
+            groups=self.groups + other.groups,
+            rows=self.rows + other.rows,
+            most=self.most,
+            found=replace(
+                one,
+                satisfied=one.satisfied and two.satisfied,
+                achieved={
+                    key: weakest(principle, key, [figure, two.achieved[key]])
+                    for key, figure in one.achieved.items()
+                },
+                violating_groups=one.violating_groups + two.violating_groups,
+                violating_rows=one.violating_rows + two.violating_rows,
+                worst=sorted([*one.worst, *two.worst], key=lambda g: _rank(principle, g))[
+                    : self.most
+                ],
+            ),
+        )
+
+    def report(
+        self, told: Callable[[Mapping[str, Any]], dict[str, Any]] | None = None
+    ) -> PrincipleReport:
+        """Return the verdict.
+
+        Parameters
+        ----------
+        told : callable, optional
+            Turns keys, if they are codes, into what a reader knows a group by.
+        """
+        if told is None:
+            return self.found
+        worst = [replace(group, values=told(group.values)) for group in self.found.worst]
+        return replace(self.found, worst=worst)
+
+
+def _rank(principle: Principle, group: GroupReport) -> tuple[Any, ...]:
+    figures = ranking(principle, group.satisfied, group.achieved, group.rows)
+    return (*figures, _place(list(group.values.values())))
+
+
+def _place(value: Any) -> Any:
+    """Return what orders values as their codes do: a missing one is the largest."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list):
+        value = tuple(map(_place, value))
+    return (1,) if value is None else (0, value)
+
+
+def _cells_of(keys: pl.DataFrame) -> Callable[[int], dict[str, Any]]:
+    # A slice, for a cell of a list column would be a series.
+    return lambda row: {key.name: key.slice(row, 1).to_list()[0] for key in keys}
+
+
+def whole_groups(
+    frames: Iterable[pl.DataFrame], keys: Sequence[str], entries: int
+) -> Iterator[pl.DataFrame]:
+    """Cut a stream of frames, sorted by their keys, into blocks that part no group.
+
+    Parameters
+    ----------
+    frames : iterable of polars.DataFrame
+        The stream; a group may begin in one frame and end in a later one.
+    keys : sequence of str
+        The columns that identify a group.
+    entries : int
+        How many rows a block has at least, but for the last one.
+    """
+    held: list[pl.DataFrame] = []
+    for frame in frames:
+        held.append(frame)
+        if sum(map(len, held)) < entries:
+            continue
+        block = pl.concat(held, rechunk=True)
+        begins = _begins(block.select(keys)).arg_true()
+        last = int(begins[-1])
+        if last:
+            yield block.head(last)
+        held = [block.slice(last)]
+    if held and (block := pl.concat(held, rechunk=True)).height:
+        yield block

@@ -1,0 +1,56 @@
+"""advise for a Spark DataFrame: Spark counts the values of an attribute."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from wideberth.advice import Advice
+from wideberth.advice.about import About
+from wideberth.engines.advising import advice_on
+from wideberth.engines.spark.cluster import Cluster
+from wideberth.engines.spark.failures import readable
+from wideberth.engines.spark.session import require_session
+from wideberth.policy import Policy
+from wideberth.tables.formats import check_names
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+def advise(
+    table: DataFrame,
+    sensitive: str | Sequence[str] | None = None,
+    *,
+    types: Mapping[str, str] | None = None,
+    hierarchies: Mapping[str, Any] | None = None,
+    policy: Policy | str | Path | None = None,
+    max_memory: int | None = None,
+) -> Advice:
+    """Advise on a Spark DataFrame; the answers are those of `wideberth.advise`.
+
+    The attribute's distinct values must fit into the driver's memory. Nothing else leaves Spark,
+    and it is asked once, before this returns.
+
+    Parameters
+    ----------
+    table : pyspark.sql.DataFrame
+        The table.
+    sensitive, types, hierarchies, policy, max_memory
+        See `wideberth.advise`.
+    """
+    require_session(table)
+    check_names(table.columns, "the table")
+    if policy is not None and not isinstance(policy, Policy):
+        policy = Policy.load(policy)
+    with readable():
+        cluster = Cluster(table)
+        about = About.of(
+            cluster.schema,
+            sensitive=sensitive,
+            types=types,
+            hierarchies=hierarchies,
+            policy=policy,
+        )
+        return advice_on(about, cluster.digest, max_memory=max_memory)

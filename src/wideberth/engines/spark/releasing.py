@@ -1,0 +1,117 @@
+"""anonymize for a Spark DataFrame, and the release that comes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from wideberth.clock import Clock, Progress
+from wideberth.engines.anonymizing import by_parts, require_kept
+from wideberth.engines.spark.checking import check
+from wideberth.engines.spark.executors import require_executors
+from wideberth.engines.spark.failures import readable
+from wideberth.engines.spark.fickle import warn_if_fickle
+from wideberth.engines.spark.rows import SparkRows
+from wideberth.engines.spark.session import require_session
+from wideberth.engines.spark.storing import Place, fingerprint
+from wideberth.policy import Policy
+from wideberth.release import Release, manifest_text
+from wideberth.request import Request
+from wideberth.results import CheckResult
+from wideberth.tables.formats import check_names
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SparkRelease(Release):
+    """A release whose `table` is a Spark DataFrame.
+
+    Spark holds what led to it until `forget` is called; without it, the table would be made again
+    whenever it is looked at.
+    """
+
+    rows: SparkRows | None = None
+
+    def check(self) -> CheckResult:
+        """Check the principles again, from the published values alone."""
+        return check(self.table, **self.question)
+
+    def save(self, path: str | Path, *, force: bool = False) -> dict[str, Any]:
+        """Let Spark write the table, and beside it the manifest; both or nothing.
+
+        What was written is read back and checked before it takes its place.
+
+        Parameters
+        ----------
+        path : str or Path
+            Where to: a folder of Parquet files, on any file system that Spark knows.
+        force : bool
+            Whether to replace what is there.
+        """
+        spark = self.table.sparkSession
+        sources = [] if self.rows is None else self.rows.cluster.frame.inputFiles()
+        with readable():
+            place = Place.of(spark, str(path), force=force, sources=sources)
+            with place.drafts() as (draft, note):
+                self.table.write.parquet(draft)
+                written = check(spark.read.parquet(draft), worst=0, **self.question)
+                groups = self.manifest["groups"] if self.manifest["group"] is not None else None
+                require_kept(written, self.manifest["rows"], groups)
+                output = {"name": place.name, "sha256": fingerprint(spark, draft)}
+                manifest = {**self.manifest, "output": output}
+                note(manifest_text(manifest))
+        return manifest
+
+    def forget(self) -> None:
+        """Let Spark forget what it holds for this release."""
+        if self.rows is not None:
+            self.rows.forget()
+
+
+def anonymize(
+    table: DataFrame,
+    *,
+    memory: None = None,
+    roles: Mapping[str, Any],
+    policy: Policy | str | Path | None,
+    bucket_rows: int | None,
+    seed: int | None,
+    progress: Progress | None,
+    **asked: Any,
+) -> Release:
+    """Make a release of a Spark DataFrame, in its own session.
+
+    Parameters
+    ----------
+    table : pyspark.sql.DataFrame
+        The table. It is read several times, and must be the same each time.
+    memory : None
+        Spark has settings of its own.
+    bucket_rows : int, optional
+        How many rows an executor's task takes at a time.
+    roles, policy, seed, progress, asked
+        See `wideberth.anonymize` and `wideberth.request.Request.of`.
+    """
+    clock = Clock(progress)
+    spark = require_session(table)
+    check_names(table.columns, "the table")
+    require_executors(spark)
+    warn_if_fickle(table, stacklevel=5)
+    if policy is not None and not isinstance(policy, Policy):
+        policy = Policy.load(policy)
+    with readable():
+        engine = SparkRows(table)
+        try:
+            schema = engine.cluster.schema
+            request = Request.of(None, roles=roles, policy=policy, schema=schema, **asked)
+            outcome = by_parts(request, engine, seed=seed, bucket_rows=bucket_rows, clock=clock)
+        except BaseException:
+            engine.forget()
+            raise
+    return SparkRelease(
+        engine.published, outcome.manifest, outcome.question, outcome.verified, None, engine
+    )
