@@ -301,7 +301,7 @@ def test_a_renamed_column_is_not_what_was_verified() -> None:
 @pytest.mark.parametrize("suffix", ["parquet", "arrow"])
 @pytest.mark.parametrize("kind", ["polars", "pyarrow", "pandas"])
 def test_no_category_names_what_is_not_published(tmp_path: Path, suffix: str, kind: str) -> None:
-    # They end in letters, which no label does: compression may put the digits of labels side by side.
+    # They end in letters, as no label does: compression may put digits of labels side by side.
     letters = "abcdefghij"
     codes = [37 * i % 500 for i in range(240)]
     zips = [f"10{n // 100}{letters[n // 10 % 10]}{letters[n % 10]}" for n in codes]
