@@ -15,12 +15,14 @@ import shutil
 import subprocess
 import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import polars as pl
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Browser, sync_playwright
 
 import wideberth as wb
 from wideberth import datasets
@@ -85,15 +87,28 @@ def lattice(folder: Path, adult: Path | None) -> Path:
 
 def shoot(page: Path, target: Path, *, width: int = WIDTH, height: int = HEIGHT) -> None:
     """Take a picture of the upper part of a page, as a browser of that size shows it."""
+    with chromium() as browser:
+        window = browser.new_page(viewport={"width": width, "height": height})
+        window.goto(page.as_uri())
+        keep(window.screenshot(), target)
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """Run a browser without a screen."""
     path = os.environ.get("WIDEBERTH_CHROMIUM") or shutil.which("chromium")
     if path is None:
         raise SystemExit("no chromium: apt-get install chromium, or set WIDEBERTH_CHROMIUM")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
-        window = browser.new_page(viewport={"width": width, "height": height})
-        window.goto(page.as_uri())
-        picture = window.screenshot()
-        browser.close()
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+def keep(picture: bytes, target: Path) -> None:
+    """Write a picture, unless it has become too large for a repository."""
     if len(picture) > LARGEST:
         raise SystemExit(f"{target.name} has {len(picture):,} bytes, more than {LARGEST:,}")
     target.write_bytes(picture)

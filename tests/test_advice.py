@@ -295,6 +295,29 @@ def test_refusals_are_true(name, data):
         assert f"{crowd} of {rows} row" in error.what
 
 
+JUDGED = [cls for cls in iterate() if cls.needs != "population"]
+
+
+@pytest.mark.parametrize("cls", JUDGED, ids=lambda cls: cls.name)
+@given(data=st.data())
+@settings(max_examples=20)
+def test_verdicts_are_true(cls, data):
+    sample = data.draw(samples.samples(cls, rows=6, groups=1))
+    principle = data.draw(samples.principles(cls, sample))
+    verdict = Whole(sample.column, len(sample.values)).verdict(principle)
+    exists = naive.feasible(sample.values, lambda g: samples.expected(principle, g, sample.context))
+    assert verdict == "unknown" or (verdict == "yes") == exists
+
+
+def test_limits_and_the_domain():
+    advice = wb.advise(["flu", "flu", None, "ulcer", "cancer"])
+    assert (advice.domain.known, advice.domain.missing) == (3, 3)
+    assert advice.limits() == advice.to_dict()["other"]
+    named = {limit["name"] for limit in advice.limits(without=("entropy-l",))}
+    assert "entropy-l" not in named
+    assert "distinct-l" in named
+
+
 @pytest.mark.parametrize("cls", list(iterate()), ids=lambda cls: cls.name)
 def test_every_principle_can_be_refused(cls):
     column = None if cls.needs in ("size", "population") else encode(pl.Series("s", [1, 1, 2]))

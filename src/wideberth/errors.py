@@ -5,6 +5,9 @@ The messages name columns and row numbers, never cell values: they end up in log
 
 from __future__ import annotations
 
+import os
+import traceback
+
 
 class WideberthError(Exception):
     """Base of all errors that are the input's fault, not the program's.
@@ -66,3 +69,22 @@ class VerificationError(WideberthError):
 
 class PrivacyWarning(UserWarning):
     """A choice that gives an adversary more than the default does."""
+
+
+def unexpected(error: BaseException) -> WideberthError:
+    """Describe a bug without the values that its own message may mention.
+
+    >>> unexpected(MemoryError()).what
+    'out of memory'
+    >>> unexpected(KeyError("flu")).what
+    'wideberth failed unexpectedly (KeyError)'
+    """
+    if isinstance(error, MemoryError):
+        return WideberthError("out of memory")
+    where = ""
+    if places := traceback.extract_tb(error.__traceback__, limit=-1):
+        where = f" in {os.path.basename(places[0].filename)}:{places[0].lineno}"
+    return WideberthError(
+        f"wideberth failed unexpectedly ({type(error).__name__}{where})",
+        hint="WIDEBERTH_TRACEBACK=1 shows more (it may include values of the table)",
+    )

@@ -63,6 +63,7 @@ print(json.dumps(found))
 """
 NAMES = (
     "index.html",
+    "ui.html",
     "tutorial.html",
     "threat-model.html",
     "principles/epsilon-m.html",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 from math import inf, nextafter
@@ -17,7 +17,7 @@ from wideberth.advice.limits import Limit, Whole
 from wideberth.advice.refusal import refusal
 from wideberth.advice.spacing import Spacing
 from wideberth.distances import Metric
-from wideberth.encode import Column
+from wideberth.encode import Column, Domain
 from wideberth.errors import InfeasibleError, ParameterError, TableError
 from wideberth.exact import Ints, fraction
 from wideberth.memory import bounded
@@ -167,6 +167,11 @@ class Advice:
     def _values(self) -> Whole:
         return self._whole(DistinctLDiversity(l=1))
 
+    @property
+    def domain(self) -> Domain:
+        """The values of the attribute, how many rows hold each, and its semantic tree, if any."""
+        return self._values.domain
+
     def _whole(self, principle: Principle) -> Whole:
         """Return the whole table, as a principle reads the attribute."""
         column = self._subject.column(self._on, principle)
@@ -283,14 +288,27 @@ class Advice:
         with bounded(self._max_memory):
             return table.strongest(principle, parameter, others)
 
-    def other(self) -> list[tuple[str, str, dict[str, Any], Limit | None]]:
+    def other(
+        self, without: Collection[str] = ()
+    ) -> list[tuple[str, str, dict[str, Any], Limit | None]]:
         """Return the limits of the other principles: name, parameter, the others' values, limit."""
-        asked = list(_CATEGORIES)
-        if self._values.domain.tree is not None:
-            asked += _TREE
-        if self.numeric:
-            asked += _NUMBERS
+        asked = [*_CATEGORIES, *(_TREE if self._values.domain.tree is not None else ())]
+        asked = [one for one in asked + _NUMBERS * self.numeric if one[0] not in without]
         return [(name, key, others, self.best(name, key, **others)) for name, key, others in asked]
+
+    def limits(self, without: Collection[str] = ()) -> list[dict[str, Any]]:
+        """Return the same as plain values, for JSON."""
+        return [
+            {
+                "name": name,
+                "parameter": key,
+                "given": others,
+                "value": None if limit is None or limit.value is None else down(limit.value),
+                "exclusive": limit is not None and limit.exclusive,
+                "achievable": limit is not None,
+            }
+            for name, key, others, limit in self.other(without)
+        ]
 
     def to_dict(
         self,
@@ -331,17 +349,7 @@ class Advice:
             "relative": relative,
             "e1": e1,
             "e2": e2,
-            "other": [
-                {
-                    "name": name,
-                    "parameter": key,
-                    "given": others,
-                    "value": None if limit is None or limit.value is None else down(limit.value),
-                    "exclusive": limit is not None and limit.exclusive,
-                    "achievable": limit is not None,
-                }
-                for name, key, others, limit in self.other()
-            ],
+            "other": self.limits(),
         }
         if dissimilarity is not None:
             asked = dict(dissimilarity)

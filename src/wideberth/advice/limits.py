@@ -29,6 +29,7 @@ from wideberth.principles import (
     lookup,
     make,
 )
+from wideberth.principles.deciding import Verdict
 from wideberth.principles.dissimilarity import Scattered
 from wideberth.principles.search import Searched
 
@@ -95,6 +96,25 @@ class Whole:
         """Tell whether some partition satisfies a principle (for some, whether one was found)."""
         rule = self.bind(principle)
         return self.looked_at(rule) and bool(rule.feasible(self.groups)[0])
+
+    def verdict(self, principle: Principle) -> Verdict:
+        """Tell whether some partition satisfies a principle, as far as that can be told.
+
+        >>> from wideberth.encode import encode
+        >>> from wideberth.principles import parse
+        >>> import polars as pl
+        >>> table = Whole(encode(pl.Series("pay", [1, 2, 3, 50])), 4)
+        >>> table.verdict(parse("epsilon-m:epsilon=1,m=2"))
+        'yes'
+        >>> table.verdict(parse("epsilon-m:epsilon=2,m=2"))
+        'no'
+        """
+        rule = self.bind(principle)
+        if isinstance(rule, Searched) and rule.line is None:
+            return rule.answer(self.groups.rows(0)).verdict if self.looked_at(rule) else "unknown"
+        if bool(rule.feasible(self.groups)[0]):
+            return "yes"
+        return "no" if rule.certain else "unknown"
 
     def looked_at(self, rule: Rule) -> bool:
         """Tell whether a rule can answer: some look at row by row, of which there may be many."""

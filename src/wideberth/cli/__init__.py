@@ -30,7 +30,8 @@ from wideberth.cli.options import SETTINGS
 from wideberth.cli.principles import principles
 from wideberth.cli.report import report
 from wideberth.cli.reproduce import reproduce
-from wideberth.errors import WideberthError
+from wideberth.cli.ui import ui
+from wideberth.errors import WideberthError, unexpected
 
 INTERRUPTED = 130
 
@@ -41,6 +42,7 @@ def wideberth() -> None:
     """Publish tables about people without giving away what is true of one of them.
 
     \b
+    wideberth ui people.csv                         all of it in the browser
     wideberth init people.csv -o policy.toml        guess the roles of the columns
     wideberth advise people.csv --sensitive salary  which parameters are possible?
     wideberth check people.csv -p policy.toml       which principles hold, where do they fail?
@@ -73,6 +75,7 @@ for command in (
     principles,
     report,
     reproduce,
+    ui,
 ):
     wideberth.add_command(command)
 
@@ -114,14 +117,7 @@ def _internal(error: BaseException) -> str:
     """Describe a bug without the values that it may mention."""
     if os.environ.get("WIDEBERTH_TRACEBACK"):
         return traceback.format_exc()
-    if isinstance(error, MemoryError):
-        return "error: out of memory"
-    place = traceback.extract_tb(error.__traceback__)[-1]
-    where = f"{os.path.basename(place.filename)}:{place.lineno}"
-    return (
-        f"error: wideberth failed unexpectedly ({type(error).__name__} in {where})\n"
-        "  try: WIDEBERTH_TRACEBACK=1 shows more (it may include values of the table)"
-    )
+    return f"error: {unexpected(error)}"
 
 
 def _note(message: Warning | str, *_: Any, **__: Any) -> None:

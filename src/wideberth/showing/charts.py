@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from wideberth.showing.comparing import compared as compared
 from wideberth.showing.picture import (
     AFTER,
     BEFORE,
+    CROSS,
     INK,
+    REFUSED,
     RULE,
     Chart,
     Spec,
@@ -58,83 +61,108 @@ def at_risk(
     )
 
 
-def tradeoff(curve: Spec, *, name: str) -> Chart:
-    """Draw what ε leaves to m, and the point that was chosen."""
-    relative = curve["relative"]
-    steps = sorted((float(e), int(m)) for e, m in curve["curve"] if e is not None)
+def tradeoff(
+    curve: Spec, *, name: str, movable: bool = False, letters: tuple[str, str] = ("ε", "m")
+) -> Chart:
+    """Draw what ε leaves to m, and the point that was chosen.
+
+    The datasets are named, "curve" and "chosen", for a page that replaces them. If the point is
+    `movable`, it has a place even where none was chosen, and the frame leaves room above the line.
+    """
+    relative, (near, among) = curve["relative"], letters
     chosen = None
     if curve["epsilon"] is not None and curve["m"] is not None:
         chosen = (float(curve["epsilon"]), float(curve["m"]))
+    always = max((int(m) for e, m in curve["curve"] if e is None), default=1)
+    steps = sorted((float(e), int(m)) for e, m in curve["curve"] if e is not None)
+    rows = [(f"below {reach(e, relative)}", count(m)) for e, m in reversed(steps)]
+    if not steps:  # nothing gives way, however large ε is
+        rows = [("any", count(always))]
+        steps = [(chosen[0] if chosen and chosen[0] else 1.0, always)]
     low, high = steps[0], steps[-1]
     positive = low[0] > 0 and (chosen is None or chosen[0] > 0)
     wide = positive and high[0] / low[0] > 20
     left = min(low[0], chosen[0] if chosen else low[0]) * (0.7 if wide else 0)
     right = max(high[0], chosen[0] if chosen else 0) * (1.4 if wide else 1.08)
-    line = [(left, low[1]), *steps, (high[0], 1), (right, 1)]
+    line = [(left, low[1]), *steps, (high[0], always), (right, always)]
     log = {"type": "log"} if wide else {}
     tall = {"type": "log"} if low[1] > 20 else {"zero": False}
     tops = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10**4, 10**5, 10**6]
     top = max(low[1], chosen[1] if chosen else 1)
+    above = max(top * 1.3, top + 1.2) if movable else top * 1.1
+    ticks: Spec = {"values": [t for t in tops if t <= top], "format": ",d"} if wide else {}
+    if movable and "type" not in tall:
+        ticks = {"tickMinStep": 1, "format": ",d"}
     place = {
         "x": {
             "field": "epsilon",
             "type": "quantitative",
-            "title": f"ε: how near is near{' (share of the value)' if relative else ''}",
+            "title": f"{near}: how near is near{' (share of the value)' if relative else ''}",
             "scale": {**log, "domain": [left, right], "nice": False},
             "axis": {"format": "~%" if relative else ",~r", "tickCount": 5, "grid": False},
         },
         "y": {
             "field": "m",
             "type": "quantitative",
-            "title": "m: among how many",
-            "scale": {**tall, "domain": [1, top * 1.1]},
-            "axis": {"values": [t for t in tops if t <= top], "format": ",d"} if wide else {},
+            "title": f"{among}: among how many",
+            "scale": {**tall, "domain": [1, above]},
+            "axis": ticks,
         },
     }
-    points = [{"epsilon": e, "m": m} for e, m in line]
     shape = {"interpolate": "step-before"}
     layers: list[Spec] = [
         {
-            "data": {"values": points},
+            "data": {"name": "curve"},
             "mark": {"type": "area", **shape, "color": AFTER, "opacity": 0.14},
             "encoding": {**place, "y2": {"datum": 1}},
         },
         {
-            "data": {"values": points},
+            "data": {"name": "curve"},
             "mark": {"type": "line", **shape, "color": AFTER, "strokeWidth": 2},
             "encoding": place,
         },
     ]
-    rows = [(f"below {reach(e, relative)}", count(m)) for e, m in reversed(steps)]
+    datasets: Spec = {"curve": [{"epsilon": e, "m": m} for e, m in line]}
     text = "Below the line a release is possible, above it none is."
     if chosen:
-        said = f"ε = {reach(curve['epsilon'], relative)}, m = {figure(curve['m'])}"
-        at = [{"epsilon": chosen[0], "m": chosen[1], "text": f"chosen: {said}"}]
+        said = f"{near} = {reach(curve['epsilon'], relative)}, {among} = {figure(curve['m'])}"
         right_half = (chosen[0] / left > right / chosen[0]) if wide else chosen[0] > right / 2
         write = {"align": "right", "dx": -9} if right_half else {"align": "left", "dx": 9}
-        layers += [
-            {
-                "data": {"values": at},
-                "mark": {"type": "point", "shape": "diamond", "size": 150, "filled": True,
-                         "opacity": 1, "color": BEFORE},
-                "encoding": place,
-            },
-            {
-                "data": {"values": at},
-                "mark": {"type": "text", "baseline": "top", "dy": 7, "fontSize": 12,
-                         "fontWeight": "bold", "color": INK, **write},
-                "encoding": {**place, "text": {"field": "text"}},
-            },
-        ]  # fmt: skip
+        write |= {"baseline": "top", "dy": 7}
+        datasets["chosen"] = [
+            {"epsilon": chosen[0], "m": chosen[1], "text": f"chosen: {said}", **write}
+        ]
         text += f" Chosen: {said}."
+    if chosen or movable:
+        datasets.setdefault("chosen", [])
+        layers += _point(place)
     return Chart(
         name=name,
-        title=f"What {curve['on']} permits: ε against m",
+        title=f"What {curve['on']} permits: {near} against {among}",
         text=text,
-        columns=("ε", "m up to"),
+        columns=(near, f"{among} up to"),
         rows=rows,
-        spec=picture(layers, height=250),
+        spec={**picture(layers, height=250), "datasets": datasets},
     )
+
+
+def _point(place: Spec) -> list[Spec]:
+    """Mark the point of a trade-off; where its text stands is told by its data."""
+    colour = {"condition": {"test": "datum.refused", "value": REFUSED}, "value": BEFORE}
+    shape = {"condition": {"test": "datum.refused", "value": CROSS}, "value": "diamond"}
+    write = {key: {"expr": f"datum.{key}"} for key in ("align", "dx", "baseline", "dy")}
+    return [
+        {
+            "data": {"name": "chosen"},
+            "mark": {"type": "point", "size": 150, "filled": True, "opacity": 1},
+            "encoding": {**place, "color": colour, "shape": shape},
+        },
+        {
+            "data": {"name": "chosen"},
+            "mark": {"type": "text", "fontSize": 12, "fontWeight": "bold", "color": INK, **write},
+            "encoding": {**place, "text": {"field": "text"}},
+        },
+    ]
 
 
 def group_sizes(sizes: Spec, *, name: str = "sizes") -> Chart:

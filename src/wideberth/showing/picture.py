@@ -19,6 +19,9 @@ Spec = dict[str, Any]
 #: Ink of texts, lines of axes, and two colours (of Okabe and Ito, darkened) that differ in
 #: lightness as well. The page's style sheet knows them by these names: see report.css.
 INK, RULE, AFTER, BEFORE = "#1f2933", "#c3cad1", "#0b5c8f", "#b45309"
+#: The colour and the shape of what cannot be.
+REFUSED = "#9b1c1c"
+CROSS = "M0,-.3L.7,-1L1,-.7L.3,0L1,.7L.7,1L0,.3L-.7,1L-1,.7L-.3,0L-1,-.7L-.7,-1Z"
 WIDTH = 470  # of a picture, so that it can still be read on a telephone
 _FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
 _CONFIG: Spec = {
@@ -71,6 +74,17 @@ class Chart:
     columns: tuple[str, ...]
     rows: Sequence[tuple[str, ...]]
     spec: Spec
+
+    def to_dict(self) -> Spec:
+        """Return plain values, for JSON: all but the picture itself, which the spec tells."""
+        return {
+            "name": self.name,
+            "title": self.title,
+            "text": self.text,
+            "columns": list(self.columns),
+            "rows": [list(row) for row in self.rows],
+            "spec": self.spec,
+        }
 
     def svg(self) -> str:
         """Draw it, with its title and text for those who hear it read."""

@@ -1,0 +1,324 @@
+"""What the pages' scripts ask for: JSON in, JSON out."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import IO, Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from wideberth.errors import OutputError, ParameterError, PolicyError, TableError
+from wideberth.ui.desk import Desk, Opened, Run
+from wideberth.ui.workspace import safe_name
+
+#: How much of an upload is held in memory, and how large a policy or hierarchy may be.
+_PIECE, _SMALL = 1 << 20, 32 << 20
+
+
+def routes() -> list[Route]:
+    """Return all routes below /api."""
+    table, run = "/tables/{table}", "/tables/{table}/runs/{run:int}"
+    return [
+        Route("/tables", open_path, methods=["POST"]),
+        Route("/tables/upload", upload, methods=["POST"]),
+        Route(table, state),
+        Route(table, close, methods=["DELETE"]),
+        Route(f"{table}/reread", reread, methods=["POST"]),
+        Route(f"{table}/plan", change, methods=["PUT"]),
+        Route(f"{table}/policy", apply_policy, methods=["POST"]),
+        Route(f"{table}/advice", advice, methods=["POST"]),
+        Route(f"{table}/possible", possible, methods=["POST"]),
+        Route(f"{table}/hierarchy", hierarchy, methods=["POST"]),
+        Route(f"{table}/hierarchy/usual", usual_hierarchies, methods=["POST"]),
+        Route(f"{table}/hierarchy/file", hierarchy_file, methods=["POST"]),
+        Route(f"{table}/runs", start_run, methods=["POST"]),
+        Route(run, run_state),
+        Route(f"{run}/cancel", cancel, methods=["POST"]),
+        Route(f"{run}/reopen", reopen, methods=["POST"]),
+    ]
+
+
+def desk_of(request: Request) -> Desk:
+    """Return the desk that the app serves."""
+    desk: Desk = request.app.state.desk
+    return desk
+
+
+def table_of(request: Request) -> Opened:
+    """Return the table that an address names."""
+    return desk_of(request).table(request.path_params["table"])
+
+
+def run_of(request: Request) -> Run:
+    """Return the run that an address names."""
+    return desk_of(request).run(request.path_params["table"], request.path_params["run"])
+
+
+async def open_path(request: Request) -> Response:
+    """Open a table by its path."""
+    given = await _body(request)
+    opened = await desk_of(request).open_path(_text(given, "path"))
+    return _opened(opened)
+
+
+async def upload(request: Request) -> Response:
+    """Take in a file piece by piece, without ever holding all of it, and open it."""
+    desk = desk_of(request)
+    name = safe_name(request.query_params.get("name", ""))
+    number, folder = desk.new_folder()
+    try:
+        with desk.workspace.file(folder, name) as file:
+            await _store(request.stream(), file)
+    except ClientDisconnect:  # nobody waits for an answer
+        desk.discard(folder)
+        return Response(status_code=400)
+    except OSError as error:
+        desk.discard(folder)
+        raise OutputError(
+            f"the upload could not be kept: {error.strerror}",
+            hint="open the table by its path, which copies nothing",
+        ) from None
+    return _opened(await desk.open(number, folder, folder / name))
+
+
+async def _store(stream: AsyncIterator[bytes], file: IO[bytes]) -> None:
+    pieces: list[bytes] = []
+    held = 0
+    async for piece in stream:
+        pieces.append(piece)
+        held += len(piece)
+        if held >= _PIECE:
+            await run_in_threadpool(file.writelines, pieces)
+            pieces, held = [], 0
+    await run_in_threadpool(file.writelines, pieces)
+
+
+def _opened(table: Opened) -> Response:
+    return JSONResponse({"table": table.number, "url": f"/tables/{table.number}/data"})
+
+
+async def state(request: Request) -> Response:
+    """Tell all about a table: how far it is read, what was found, its settings and runs."""
+    table = table_of(request)
+    return JSONResponse(
+        {
+            "table": table.number,
+            "name": table.name,
+            "job": table.job.view(),
+            "profile": table.profile,
+            **settings(table),
+            "runs": [told(run) for run in table.runs.values()],
+        }
+    )
+
+
+def settings(table: Opened) -> dict[str, Any]:
+    """Return the settings as a page's script changes them."""
+    return {"content": table.content, "seed": table.seed, "version": table.version}
+
+
+def told(run: Run) -> dict[str, Any]:
+    """Tell of a run how far it is."""
+    return {"run": run.number, "settings": run.settings, "job": run.job.view()}
+
+
+async def close(request: Request) -> Response:
+    """Close a table."""
+    await desk_of(request).close_table(table_of(request).number)
+    return JSONResponse({"url": "/"})
+
+
+async def reread(request: Request) -> Response:
+    """Read a table's file differently: another delimiter, encoding, or tokens for missing."""
+    table, given = table_of(request), await _body(request)
+    await desk_of(request).reread(table, {key: value for key, value in given.items() if value})
+    return _opened(table)
+
+
+async def change(request: Request) -> Response:
+    """Replace the settings of a table."""
+    table, given = table_of(request), await _body(request)
+    content, version, seed = (given.get(key) for key in ("content", "version", "seed"))
+    if not isinstance(content, dict) or not isinstance(version, int):
+        raise ParameterError("settings are a policy and the version that was read")
+    if seed is not None and not (isinstance(seed, int) and seed >= 0):
+        raise ParameterError("a seed is a whole number from 0", hint="leave it empty")
+    table.change(content, version, seed)
+    return JSONResponse(settings(table))
+
+
+async def apply_policy(request: Request) -> Response:
+    """Take the settings of a policy file, by its path or as it was uploaded."""
+    table = table_of(request)
+    if request.headers.get("content-type", "").startswith("application/json"):
+        path = Path(_text(await _body(request), "path")).expanduser()
+        try:
+            text = path.read_bytes()
+        except OSError:
+            raise PolicyError("there is no such policy file", hint="the whole path") from None
+        lacking = desk_of(request).apply_policy(table, _decoded(text), path.resolve().parent)
+    else:
+        lacking = desk_of(request).apply_policy(table, _decoded(await _small(request)), None)
+    return JSONResponse({**settings(table), "lacking": lacking})
+
+
+async def advice(request: Request) -> Response:
+    """Tell what is possible for a sensitive column, and hand over the picture of it."""
+    from wideberth.ui.tradeoffs import pictured
+
+    table = table_of(request)
+    column = _text(await _body(request), "column")
+    desk = desk_of(request)
+    found = await _waited(request, "advise", desk.asked(table, column=column))
+    return JSONResponse({**found, "spec": pictured(found)})
+
+
+async def possible(request: Request) -> Response:
+    """Tell of each principle whether some grouping of the table satisfies it."""
+    desk, table = desk_of(request), table_of(request)
+    return JSONResponse(await _waited(request, "possible", desk.asked(table)))
+
+
+async def _waited(request: Request, task: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    """Do a job for a page that waits for it; end it if the page does so no longer."""
+    work = asyncio.create_task(desk_of(request).jobs.run(task, arguments))
+    gone = asyncio.create_task(_gone(request))
+    try:
+        await asyncio.wait({work, gone}, return_when=asyncio.FIRST_COMPLETED)
+        if not work.done():
+            raise ClientDisconnect
+        return work.result()
+    finally:
+        work.cancel()
+        gone.cancel()
+
+
+async def _gone(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+async def hierarchy(request: Request) -> Response:
+    """Try a hierarchy on a column: a rule, or rows of a value and what it belongs to."""
+    desk, table, given = desk_of(request), table_of(request), await _body(request)
+    column, rule = _text(given, "column"), given.get("rule")
+    if rows := given.get("rows"):
+        rule = desk.attach(table, column, _delimited(rows))
+    return JSONResponse(await _tried(request, table, column, rule))
+
+
+async def hierarchy_file(request: Request) -> Response:
+    """Try a hierarchy file on a column."""
+    desk, table = desk_of(request), table_of(request)
+    column = request.query_params.get("column", "")
+    name = desk.attach(table, column, await _small(request))
+    parents = request.query_params.get("form") == "parents"
+    rule = {"parents": name} if parents else name
+    return JSONResponse(await _tried(request, table, column, rule))
+
+
+async def usual_hierarchies(request: Request) -> Response:
+    """Propose hierarchies for quasi-identifiers that have none."""
+    from wideberth.schema import expanded
+
+    desk, table = desk_of(request), table_of(request)
+    columns = [
+        name
+        for name in expanded(table.content["roles"].get("quasi", ()), table.columns)
+        if name not in table.content.get("hierarchies", {})
+    ]
+    return JSONResponse(await _waited(request, "usual", desk.asked(table, columns=columns)))
+
+
+async def _tried(request: Request, table: Opened, column: str, rule: Any) -> dict[str, Any]:
+    """Return what a rule makes of a column, and the rule as the settings will name it."""
+    table.valid({**table.content, "hierarchies": {column: rule}})
+    asked = desk_of(request).asked(table, column=column, rule=rule)
+    found = await _waited(request, "hierarchy", asked)
+    return {**found, "rule": rule}
+
+
+async def start_run(request: Request) -> Response:
+    """Make a release by the settings as they are."""
+    table = table_of(request)
+    run = await desk_of(request).start_run(table)
+    return JSONResponse({**told(run), "url": f"/tables/{table.number}/runs/{run.number}/judge"})
+
+
+async def run_state(request: Request) -> Response:
+    """Tell how far a run is."""
+    return JSONResponse(told(run_of(request)))
+
+
+async def cancel(request: Request) -> Response:
+    """End a run."""
+    run = run_of(request)
+    await run.job.cancel()
+    return JSONResponse(told(run))
+
+
+async def reopen(request: Request) -> Response:
+    """Take the settings of a run again, with the levels of a node if one is named."""
+    desk, table, run = desk_of(request), table_of(request), run_of(request)
+    given = await _body(request)
+    text = (run.folder / "policy.toml").read_text(encoding="utf-8")
+    desk.apply_policy(table, text, run.folder)
+    content = table.content
+    if (levels := given.get("levels")) is not None:
+        content = {**content, "transform": {**content.get("transform", {}), "levels": levels}}
+    table.change(content, table.version, run.seed)
+    return JSONResponse(settings(table))
+
+
+async def _body(request: Request) -> dict[str, Any]:
+    try:
+        given = json.loads(await _small(request) or b"{}")
+    except ValueError:
+        given = None
+    if not isinstance(given, dict):
+        raise ParameterError("the request is no JSON object")
+    return given
+
+
+async def _small(request: Request) -> bytes:
+    """Read a body that is held in memory, up to a limit."""
+    held = bytearray()
+    async for piece in request.stream():
+        held += piece
+        if len(held) > _SMALL:
+            raise TableError("the file is too large", hint="a policy or a hierarchy is smaller")
+    return bytes(held)
+
+
+def _decoded(text: bytes) -> str:
+    try:
+        return text.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise PolicyError("a policy is UTF-8 text", hint="policy.toml") from None
+
+
+def _text(given: dict[str, Any], key: str) -> str:
+    value = given.get(key)
+    if not isinstance(value, str) or "\0" in value:
+        raise ParameterError(f"{key} must be text")
+    return value
+
+
+def _delimited(rows: Any) -> bytes:
+    """Write rows of texts as a hierarchy file."""
+    import csv
+    import io
+
+    if not isinstance(rows, list) or not all(
+        isinstance(row, list) and all(isinstance(cell, str) for cell in row) for row in rows
+    ):
+        raise ParameterError("a tree is rows of texts: a value and what it belongs to")
+    text = io.StringIO()
+    csv.writer(text, delimiter=";", lineterminator="\n").writerows(rows)
+    return text.getvalue().encode()

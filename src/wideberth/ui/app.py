@@ -1,0 +1,97 @@
+"""The app: which address is answered by what, and how errors are told."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from wideberth.errors import WideberthError
+from wideberth.ui import api, pages
+from wideberth.ui.desk import ChangedError, Desk, UnknownError
+from wideberth.ui.safety import Key, Safety
+
+_STATIC = Path(__file__).parent / "static"
+_STATUS = {ChangedError: 409, UnknownError: 404}
+
+_TABLE = "/tables/{table}"
+_RUN = "/tables/{table}/runs/{run:int}"
+
+
+async def _nothing() -> None:
+    return
+
+
+def create(
+    desk: Desk, *, key: Key, port: int, ready: Callable[[], Awaitable[None]] = _nothing
+) -> Starlette:
+    """Return the app for what lies on a desk; `ready` is awaited before it answers."""
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        await ready()
+        yield
+        await desk.jobs.close()
+
+    app = Starlette(
+        routes=[
+            Route("/", pages.home),
+            Route(f"{_TABLE}/data", pages.data),
+            Route(f"{_TABLE}/principle", pages.principle),
+            Route(f"{_TABLE}/anonymize", pages.anonymize),
+            Route(f"{_TABLE}/compare", pages.compare),
+            Route(f"{_RUN}/judge", pages.judge),
+            Route(f"{_RUN}/export", pages.export),
+            Route(f"{_RUN}/report", pages.report),
+            Route(f"{_RUN}/files/{{name:path}}", pages.file),
+            Route("/favicon.ico", _icon),
+            Mount("/api", routes=api.routes()),
+            Mount("/static", StaticFiles(directory=_STATIC)),
+        ],
+        exception_handlers={
+            WideberthError: _refused,
+            HTTPException: _missing,
+            ClientDisconnect: _unheard,
+        },
+        middleware=[Middleware(Safety, port=port, key=key)],
+        lifespan=lifespan,
+    )
+    app.state.desk = desk
+    app.state.csrf = key.csrf
+    return app
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    """Tell what was wrong, to the page's script or to the reader."""
+    assert isinstance(error, WideberthError)  # noqa: S101
+    status = next((code for kind, code in _STATUS.items() if isinstance(error, kind)), 422)
+    kind = getattr(error, "kind", type(error).__name__)
+    return _told(request, status, error.what, error.hint, kind)
+
+
+async def _unheard(request: Request, error: Exception) -> Response:
+    return Response(status_code=400)  # nobody reads it
+
+
+async def _icon(request: Request) -> Response:
+    return FileResponse(_STATIC / "icon.svg")
+
+
+async def _missing(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)  # noqa: S101
+    what = "there is no such page" if error.status_code == 404 else str(error.detail)
+    return _told(request, error.status_code, what, "begin at the first page", "HTTPException")
+
+
+def _told(request: Request, status: int, what: str, hint: str | None, kind: str) -> Response:
+    if request.url.path.startswith("/api/"):
+        return JSONResponse({"what": what, "hint": hint, "kind": kind}, status_code=status)
+    return pages.refused(request, status, what, hint)

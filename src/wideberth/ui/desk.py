@@ -1,0 +1,311 @@
+"""What lies on the custodian's desk: the tables that are open, each with its policy and its runs.
+
+The settings of a table are the content of a policy file, nothing else; only a seed, which is for
+tests, is kept apart. Going back a step therefore undoes nothing and loses nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+import shutil
+from copy import deepcopy
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from wideberth.errors import TableError, WideberthError
+from wideberth.showing.wording import written
+from wideberth.ui import policies
+from wideberth.ui.jobs import Job, Jobs
+from wideberth.ui.workspace import Workspace, safe_name, within
+
+Content = dict[str, Any]
+
+#: What a run's own policy is called in its folder.
+POLICY = "policy.toml"
+
+
+class ChangedError(WideberthError):
+    """Settings that were changed elsewhere, in another tab, since they were read."""
+
+
+class UnknownError(WideberthError):
+    """A table or a run that is not there, or no longer."""
+
+
+def asked_of(content: Content) -> list[str]:
+    """Write what a policy asks of groups, a text for each principle.
+
+    >>> asked_of({"principle": [{"name": "epsilon-m", "on": "pay", "epsilon": 4500, "m": 5}]})
+    ['epsilon-m (epsilon = 4,500, m = 5) on pay']
+    """
+    said = []
+    for entry in content.get("principle", ()):
+        given = {key: value for key, value in entry.items() if key not in ("name", "on")}
+        on = entry.get("on")
+        where = f" on {on if isinstance(on, str) else '+'.join(on)}" if on else ""
+        said.append(written(entry["name"], given) + where)
+    return said
+
+
+def _said(value: Any) -> str:
+    """Write a setting: a word, a number, or one for each column."""
+    if isinstance(value, dict):
+        return " ".join(f"{key}={each}" for key, each in value.items())
+    return str(value)
+
+
+@dataclass
+class Run:
+    """One release that was asked for: with which settings, and what became of it."""
+
+    number: int
+    content: Content
+    seed: int | None
+    folder: Path
+    job: Job
+
+    @property
+    def result(self) -> dict[str, Any] | None:
+        """What was made, once it is."""
+        return self.job.result
+
+    @property
+    def settings(self) -> str:
+        """The settings in a line: principles, algorithm, and what else was chosen."""
+        chosen = dict(self.content.get("transform", {}))
+        algorithm = str(chosen.pop("algorithm", "mondrian"))
+        more = [f"{key.replace('_', ' ')} {_said(value)}" for key, value in chosen.items() if value]
+        return "; ".join([*asked_of(self.content), ", ".join([algorithm, *more])])
+
+
+@dataclass
+class Opened:
+    """A table that is open.
+
+    Parameters
+    ----------
+    number : str
+        By which its addresses name it.
+    name : str
+        The file's name.
+    path : Path
+        The file: the custodian's own, or what was uploaded.
+    folder : Path
+        Private: hierarchy files and runs.
+    job : Job
+        That reads it; its result is the profile.
+    """
+
+    number: str
+    name: str
+    path: Path
+    folder: Path
+    job: Job
+    content: Content = field(default_factory=dict)
+    seed: int | None = None
+    version: int = 0
+    runs: dict[int, Run] = field(default_factory=dict)
+
+    @property
+    def profile(self) -> dict[str, Any] | None:
+        """What was found out about the table, once it was read."""
+        return self.job.result
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of its columns."""
+        return [column["name"] for column in (self.profile or {}).get("columns", ())]
+
+    def settle(self) -> None:
+        """Take the proposed policy, as soon as there is one, for the settings to begin with."""
+        if not self.content and self.profile is not None:
+            self.content = deepcopy(self.profile["proposal"])
+
+    def change(self, content: Content, version: int, seed: int | None) -> None:
+        """Replace the settings, unless somebody else did so meanwhile."""
+        if version != self.version:
+            raise ChangedError(
+                "these settings were changed in another tab", hint="reload the page to see them"
+            )
+        self.content, self.seed = self.valid(content), seed
+        self.version += 1
+
+    def valid(self, content: Content) -> Content:
+        """Return settings in their one form; refuse those that name files of others."""
+        settings = policies.normal(content, folder=self.folder)
+        for name in policies.files_of(settings).values():
+            within(self.folder, name)
+        return settings
+
+    def latest(self) -> Run | None:
+        """Return the last run that made a release."""
+        made = [run for run in self.runs.values() if run.result is not None]
+        return made[-1] if made else None
+
+
+def table_file(text: str) -> Path:
+    """Return the file that somebody names, if there is one."""
+    path = Path(os.path.expanduser(text.strip()))
+    if not text.strip() or not path.exists():
+        raise TableError("there is no file of that name", hint="write the whole path")
+    if not path.is_file():
+        raise TableError("that is no file", hint="name one file: CSV, Parquet or Arrow")
+    return path.resolve()
+
+
+class Desk:
+    """The open tables.
+
+    Parameters
+    ----------
+    workspace : Workspace
+        Where everything private lies.
+    jobs : Jobs
+        Who works on it.
+    """
+
+    def __init__(self, workspace: Workspace, jobs: Jobs) -> None:
+        self.workspace = workspace
+        self.jobs = jobs
+        self.tables: dict[str, Opened] = {}
+        self._tidying: set[asyncio.Task[None]] = set()
+
+    def table(self, number: str) -> Opened:
+        """Return an open table, its settings ready if it was read."""
+        if number not in self.tables:
+            raise UnknownError("there is no such table, or it was closed", hint="open it again")
+        table = self.tables[number]
+        table.settle()
+        return table
+
+    def run(self, number: str, run: int) -> Run:
+        """Return a run of an open table."""
+        runs = self.table(number).runs
+        if run not in runs:
+            raise UnknownError(f"there is no run {run} of this table", hint="make one")
+        return runs[run]
+
+    def new_folder(self) -> tuple[str, Path]:
+        """Make a private folder for a table, and the number to name it by."""
+        number = secrets.token_hex(4)
+        return number, self.workspace.folder(number)
+
+    async def open_path(self, text: str) -> Opened:
+        """Open a table that lies on this machine, where it lies."""
+        path = table_file(text)
+        number, folder = self.new_folder()
+        return await self.open(number, folder, path)
+
+    async def open(self, number: str, folder: Path, path: Path) -> Opened:
+        """Open a file as a table."""
+        job = await self.jobs.start("open", {"path": str(path)})
+        self.tables[number] = Opened(number, path.name, path, folder, job)
+        return self.tables[number]
+
+    async def reread(self, table: Opened, options: dict[str, Any]) -> None:
+        """Read a table differently; its settings begin anew, as they rest on what was read."""
+        job = await self.jobs.start("open", {"path": str(table.path), "options": options})
+        await table.job.cancel()
+        table.job, table.content = job, {}
+        table.version += 1
+
+    def discard(self, folder: Path) -> None:
+        """Remove what was begun and came to nothing."""
+        shutil.rmtree(folder, ignore_errors=True)
+
+    async def close_table(self, number: str) -> None:
+        """Close a table: end its jobs and remove what is private of it."""
+        table = self.table(number)
+        for job in [table.job, *(run.job for run in table.runs.values())]:
+            await job.cancel()
+        del self.tables[number]
+        self.discard(table.folder)
+
+    def asked(self, table: Opened, **more: Any) -> dict[str, Any]:
+        """Return what jobs on a table are told."""
+        return {
+            "path": str(table.path),
+            "content": table.content,
+            "folder": str(table.folder),
+            **more,
+        }
+
+    async def start_run(self, table: Opened) -> Run:
+        """Make a release by the table's settings, in a folder of its own."""
+        number = max(table.runs, default=0) + 1
+        folder = self.workspace.folder(f"{table.number}/run-{number}")
+        content, seed = deepcopy(table.content), table.seed
+        policy = policies.toml(content, name=table.name)
+        with self.workspace.file(folder, POLICY) as file:
+            file.write(policy.encode())
+        _copy_hierarchies(table.folder, folder, content)
+        output = self.workspace.folder(f"{table.number}/run-{number}/made")
+        asked = self.asked(table, seed=seed, output=str(output))
+        job = await self.jobs.start("release", {**asked, "folder": str(folder)})
+        table.runs[number] = Run(number, content, seed, folder, job)
+        tidying = asyncio.create_task(self._tidy(job, output))
+        self._tidying.add(tidying)
+        tidying.add_done_callback(self._tidying.discard)
+        return table.runs[number]
+
+    async def _tidy(self, job: Job, output: Path) -> None:
+        """Keep nothing of a run that came to nothing."""
+        await job.finished()
+        if job.result is None:
+            self.discard(output)
+
+    def attach(self, table: Opened, column: str, text: bytes) -> str:
+        """Keep a hierarchy file, and return by which name a policy finds it."""
+        self.workspace.folder(f"{table.number}/hierarchies")
+        stem = safe_name(f"{column}.csv").removesuffix(".csv")
+        name = f"hierarchies/{stem}-{secrets.token_hex(3)}.csv"
+        with self.workspace.file(table.folder / "hierarchies", Path(name).name) as file:
+            file.write(text)
+        return name
+
+    def apply_policy(self, table: Opened, text: str, folder: Path | None) -> list[str]:
+        """Take the settings of a policy file; return the columns whose hierarchy is lacking.
+
+        Parameters
+        ----------
+        table : Opened
+            The table to which they are applied.
+        text : str
+            The file's content.
+        folder : Path, optional
+            Where the file lies, and below it those that it names; None if it was uploaded.
+        """
+        content = policies.read(text, folder=folder)
+        found, lacking = {}, []
+        for column, name in policies.files_of(content).items():
+            try:
+                if folder is None:
+                    raise UnknownError("uploaded alone")
+                found[column] = self.attach(table, column, within(folder, name).read_bytes())
+            except (WideberthError, OSError):
+                lacking.append(column)
+        kept = {k: v for k, v in content.get("hierarchies", {}).items() if k not in lacking}
+        content = policies.relocated({**content, "hierarchies": kept}, found)
+        _require_columns(content, table.columns)
+        table.change(content, table.version, table.seed)
+        return lacking
+
+
+def _require_columns(content: Content, columns: list[str]) -> None:
+    """Refuse a policy of another table."""
+    from wideberth.schema import check_roles, expanded
+
+    roles = {role: expanded(names, columns) for role, names in content["roles"].items()}
+    check_roles(columns, roles)
+
+
+def _copy_hierarchies(source: Path, target: Path, content: Content) -> None:
+    """Keep the files as they are now: they belong to what was run."""
+    names = set(policies.files_of(content).values())
+    if names:
+        (target / "hierarchies").mkdir(mode=0o700)
+    for name in names:
+        shutil.copy2(within(source, name), target / name)

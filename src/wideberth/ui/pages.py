@@ -1,0 +1,317 @@
+"""The pages: one for each step, each with its own address."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
+
+from wideberth.reporting.html import glance
+from wideberth.showing import tabling, wording
+from wideberth.ui import api, policies
+from wideberth.ui.catalogue import KINDS, catalogue
+from wideberth.ui.comparing import comparison
+from wideberth.ui.desk import Opened, Run, UnknownError, asked_of
+from wideberth.ui.workspace import within
+
+#: The steps: the name in an address, and that for people.
+STEPS = {
+    "data": "Data and roles",
+    "principle": "Principle",
+    "anonymize": "Anonymize",
+    "judge": "Risk and utility",
+    "export": "Export",
+}
+#: How many nodes of a lattice are listed.
+_NODES = 20
+#: A report has its style within it, and no script.
+_REPORT_CSP = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("wideberth.ui"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    for shown in (wording.count, wording.counted, wording.figure, wording.percent,
+                  wording.as_risk, wording.sentence):  # fmt: skip
+        environment.filters[shown.__name__] = shown
+    environment.policies["json.dumps_kwargs"] = {"sort_keys": False}  # what comes first is first
+    environment.filters["size"] = _size
+    environment.filters["coded"] = _coded
+    environment.globals.update(steps=STEPS, tabling=tabling, signs=tabling.SIGNS)
+    return environment
+
+
+def _coded(text: str) -> Markup:
+    """Show what stands between backticks as code.
+
+    >>> _coded("see `wideberth advise` & more")
+    Markup('see <code>wideberth advise</code> &amp; more')
+    """
+    parts = [escape(part) for part in text.split("`")]
+    code = [Markup("<code>%s</code>") % part if at % 2 else part for at, part in enumerate(parts)]
+    return Markup("").join(code)
+
+
+def _size(number: int) -> str:
+    """Write a file's size.
+
+    >>> _size(900), _size(104_000_000)
+    ('900 bytes', '104.0 MB')
+    """
+    for unit, bytes_ in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
+        if number >= bytes_:
+            return f"{number / bytes_:.1f} {unit}"
+    return f"{number} bytes"
+
+
+def _page(request: Request, name: str, *, status: int = 200, **shown: Any) -> Response:
+    given = {
+        "step": name,
+        "csrf": request.app.state.csrf,
+        "table": None,
+        "run": None,
+        "state": {},
+        "ways": {},
+        **shown,
+    }
+    text = _environment().get_template(f"{name}.html").render(given)
+    return HTMLResponse(text, status_code=status)
+
+
+def refused(request: Request, status: int, what: str, hint: str | None) -> Response:
+    """Return a page that says what was wrong and what to do."""
+    return _page(request, "refused", status=status, what=what, hint=hint)
+
+
+def _about(table: Opened, run: Run | None = None, **state: Any) -> dict[str, Any]:
+    """Return what the pages of a table share."""
+    shown = run or table.latest()
+    base = f"/tables/{table.number}"
+    ways = {step: f"{base}/{step}" for step in ("data", "principle", "anonymize")}
+    if table.profile is None:
+        ways = {"data": ways["data"]}
+    if shown is not None and shown.result is not None:
+        ways |= {step: f"{base}/runs/{shown.number}/{step}" for step in ("judge", "export")}
+    if sum(other.result is not None for other in table.runs.values()) > 1:
+        ways["compare"] = f"{base}/compare"
+    told = {"table": table.number, **api.settings(table), **state}
+    return {"table": table, "run": run, "ways": ways, "state": told}
+
+
+async def home(request: Request) -> Response:
+    """Show where a table is opened, and those that are open."""
+    desk = api.desk_of(request)
+    return _page(request, "home", opened=list(desk.tables.values()))
+
+
+async def data(request: Request) -> Response:
+    """Show step 1: the columns and their roles."""
+    from wideberth.schema import ROLES, TYPES
+
+    table = api.table_of(request)
+    about = _about(table, job=table.job.view(), profile=table.profile)
+    return _page(request, "data", **about, roles=ROLES, types=TYPES)
+
+
+async def principle(request: Request) -> Response:
+    """Show step 2: what nobody must learn, and what is possible."""
+    table = api.table_of(request)
+    if table.profile is None:
+        return RedirectResponse(f"/tables/{table.number}/data", 303)
+    about = _about(table, profile=_outline(table), catalogue=catalogue(), kinds=KINDS)
+    return _page(request, "principle", **about)
+
+
+async def anonymize(request: Request) -> Response:
+    """Show step 3: how the release is made, and that it is being made."""
+    from wideberth.transform import ALGORITHMS, CUTS, DEALING, MEASURES, METHODS
+
+    table = api.table_of(request)
+    if table.profile is None:
+        return RedirectResponse(f"/tables/{table.number}/data", 303)
+    runs = [api.told(run) for run in table.runs.values()]
+    return _page(
+        request,
+        "anonymize",
+        **_about(table, profile=_outline(table), runs=runs),
+        asked=wording.listed(asked_of(table.content)) if table.content.get("principle") else "",
+        runs=list(reversed(table.runs.values())),
+        choices={"algorithm": ALGORITHMS, "cuts": CUTS, "dealing": DEALING, "measure": MEASURES,
+                 "method": METHODS},
+    )  # fmt: skip
+
+
+def _outline(table: Opened) -> dict[str, Any]:
+    """Return of a profile what needs no values."""
+    profile = table.profile or {}
+    names = ("name", "type", "distinct", "missing", "part_of")
+    columns = [{key: column[key] for key in names} for column in profile.get("columns", ())]
+    return {"rows": profile.get("rows"), "columns": columns}
+
+
+def _made(request: Request) -> tuple[Opened, Run, dict[str, Any]]:
+    """Return a run that made a release."""
+    table, run = api.table_of(request), api.run_of(request)
+    if run.result is None:
+        raise UnknownError(f"run {run.number} made no release", hint="see Anonymize")
+    return table, run, run.result
+
+
+async def judge(request: Request) -> Response:
+    """Show step 4: what an adversary learns, and what the release is worth."""
+    table, run = api.table_of(request), api.run_of(request)
+    if run.result is None:  # still at work, or in vain: that is shown where it was started
+        return RedirectResponse(f"/tables/{table.number}/anonymize", 303)
+    made = run.result
+    about = _about(table, run, charts=made["charts"], judged=run.number)
+    return _page(
+        request,
+        "judge",
+        **about,
+        report=made["report"],
+        problem=made.get("problem"),
+        glance=glance(made["report"]) if made["report"] else [],
+        manifest=made["manifest"],
+        charts=made["charts"],
+        nodes=_nodes(made["nodes"], made["manifest"]),
+        others=[other for other in table.runs.values() if other.result is not None],
+    )
+
+
+def _nodes(found: Mapping[str, Any] | None, manifest: Mapping[str, Any]) -> Any:
+    """Return the minimal nodes of a lattice as they are listed, the best first."""
+    if not found or not found["minimal"]:
+        return None
+    measure = found["measure"]
+    ranked = sorted(found["minimal"], key=lambda node: node["scores"][measure])
+    return {
+        "measure": measure,
+        "proven": found["proven"],
+        "columns": list(ranked[0]["levels"]),
+        "examples": {
+            name: dict(zip(levels, found["examples"][name], strict=True))
+            for name, levels in found["quasi"].items()
+        },
+        "published": manifest["lattice"]["rounds"][0]["levels"],
+        "shown": ranked[:_NODES],
+        "more": max(len(ranked) - _NODES, 0),
+    }
+
+
+async def compare(request: Request) -> Response:
+    """Show several runs side by side."""
+    table = api.table_of(request)
+    runs = [run for run in table.runs.values() if run.result is not None]
+    found = comparison(runs)
+    about = _about(table, charts={"compared": found["charts"]})
+    return _page(request, "compare", **about, rows=found["rows"], charts=found["charts"])
+
+
+async def export(request: Request) -> Response:
+    """Show step 5: what there is to take along."""
+    table, run, made = _made(request)
+    output = _release_name(made)
+    return _page(
+        request,
+        "export",
+        **_about(table, run),
+        files=_files(run, made),
+        policy=(run.folder / "policy.toml").read_text(encoding="utf-8"),
+        command=policies.command_line(
+            run.content, table=table.name, output=output, seed=run.seed, report="report.html"
+        ),
+        python=policies.python(run.content, table=table.name, output=output, seed=run.seed),
+    )
+
+
+def _release_name(made: Mapping[str, Any]) -> str:
+    """Return what the release is called: a file, or the folder of its two tables."""
+    return str(made["files"][0]).partition("/")[0]
+
+
+#: What each file is, by how its name begins or ends.
+_WORDS = {
+    "policy.toml": "the settings, for here or the command line: no data, recipients may have it",
+    "report.html": "risk, worth, promise and limits: for those who decide; recipients may have it",
+    "report.json": "the same for programs",
+    "manifest.json": "how the release was made and what it promises: goes with the release",
+    "hierarchies/": "a hierarchy that the policy names: keep it beside the policy",
+    "release/quasi": "the release: exact columns, and the group of each row",
+    "release/sensitive": "the release: the sensitive values of each group",
+    "release.": "the release: this is what recipients get",
+}
+
+
+def _files(run: Run, made: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """List what can be taken along: name, size, and what it is."""
+    kept = sorted(f"hierarchies/{path.name}" for path in (run.folder / "hierarchies").glob("*"))
+    names = [*made["files"], "policy.toml", *kept]
+    return [
+        {
+            "name": name,
+            "bytes": _path(run, made, name).stat().st_size,
+            "words": next(
+                said
+                for part, said in _WORDS.items()
+                if name.endswith(part) or name.startswith(part)
+            ),
+        }
+        for name in names
+    ]
+
+
+def _path(run: Run, made: Mapping[str, Any], name: str) -> Path:
+    """Return where a file of a run lies, by the name under which it is offered."""
+    return within(run.folder / "made" if name in made["files"] else run.folder, name)
+
+
+async def file(request: Request) -> Response:
+    """Hand over one of a run's files, or all of them packed."""
+    _, run, made = _made(request)
+    name = request.path_params["name"]
+    offered = [each["name"] for each in _files(run, made)]
+    if name == "all.zip":
+        packed = await run_in_threadpool(_packed, run, made, offered)
+        return FileResponse(packed, filename=f"run-{run.number}.zip")
+    if name not in offered:
+        raise UnknownError("there is no such file of this run", hint="see Export")
+    path = _path(run, made, name)
+    return FileResponse(path, filename=path.name, media_type="application/octet-stream")
+
+
+def _packed(run: Run, made: Mapping[str, Any], names: list[str]) -> Path:
+    """Pack files beside them, once; what is there under that name is whole."""
+    packed = run.folder / "all.zip"
+    if not packed.exists():
+        with (
+            NamedTemporaryFile(dir=run.folder, delete=False) as draft,
+            zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
+        ):
+            for name in names:
+                archive.write(_path(run, made, name), name)
+        Path(draft.name).replace(packed)
+    return packed
+
+
+async def report(request: Request) -> Response:
+    """Show the report, as the file shows it."""
+    _, run, made = _made(request)
+    path = _path(run, made, "report.html")
+    return FileResponse(
+        path, media_type="text/html", headers={"Content-Security-Policy": _REPORT_CSP}
+    )

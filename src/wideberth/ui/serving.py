@@ -1,0 +1,124 @@
+"""Run the app on this machine until it is told to stop, and leave nothing behind."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import webbrowser
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from html import escape
+from pathlib import Path
+from types import FrameType
+
+from wideberth.errors import EngineError, OutputError
+from wideberth.ui.desk import Desk, table_file
+from wideberth.ui.jobs import Jobs
+from wideberth.ui.safety import Key
+from wideberth.ui.workspace import Workspace
+
+_HOST = "127.0.0.1"
+#: Signals that mean "stop", where the system has them.
+_STOP = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP", "SIGINT") if hasattr(signal, name)]
+
+
+def serve(
+    table: str | None = None,
+    *,
+    port: int = 0,
+    browser: bool = True,
+    announce: Callable[[str], None] = lambda _: None,
+) -> None:
+    """Serve the app on the loopback interface; returns when it is told to stop.
+
+    Parameters
+    ----------
+    table : str, optional
+        A file to begin with.
+    port : int
+        Where to listen; 0 takes any that is free.
+    browser : bool
+        Whether to open a browser.
+    announce : callable
+        Told the address, once it answers.
+    """
+    try:
+        import uvicorn
+
+        from wideberth.ui.app import create
+    except ModuleNotFoundError as error:
+        what = f"the web app needs {error.name}, which is not installed"
+        raise EngineError(what, hint="pip install 'wideberth[ui]'") from None
+    if table is not None:
+        table_file(table)
+    listening = _listen(port)
+    port = listening.getsockname()[1]
+    key = Key.new()
+    with _stopping(), listening, Workspace.open() as workspace:
+        desk = Desk(workspace, Jobs())
+
+        async def ready() -> None:
+            opened = None if table is None else await desk.open_path(table)
+            way = "/" if opened is None else f"/tables/{opened.number}/data"
+            address = key.address(port, way)
+            announce(address)
+            if browser:
+                webbrowser.open(_doorway(workspace, address).as_uri())
+
+        config = uvicorn.Config(
+            create(desk, key=key, port=port, ready=ready),
+            log_config=None,  # its messages could quote a table
+            access_log=False,
+            server_header=False,
+            timeout_graceful_shutdown=2,
+        )
+        uvicorn.Server(config).run(sockets=[listening])
+
+
+def _doorway(workspace: Workspace, address: str) -> Path:
+    """Make a page that leads on to the address, for a browser to open.
+
+    Its command line can be seen by other users of the machine, and so would the key in the address.
+    """
+    with workspace.file(workspace.path, "open.html") as file:
+        file.write(f'<meta http-equiv="refresh" content="0;url={escape(address)}">'.encode())
+    return workspace.path / "open.html"
+
+
+def _listen(port: int) -> socket.socket:
+    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((_HOST, port))
+        listening.listen()  # whoever is told the address may come before the app is quite ready
+    except OSError as error:
+        listening.close()
+        what = f"port {port} cannot be used: {error.strerror}"
+        raise OutputError(what, hint="--port 0 takes one that is free") from None
+    return listening
+
+
+@contextmanager
+def _stopping() -> Iterator[None]:
+    """Let signals end the block, not the process, so that what is private gets removed.
+
+    uvicorn stops by itself on a signal, and then raises it again for whoever started it.
+    """
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        for each in _STOP:
+            signal.signal(each, signal.SIG_IGN)  # once is enough: tidying up must not be cut short
+        raise _Stopped
+
+    before = {number: signal.signal(number, stop) for number in _STOP}
+    try:
+        yield
+    except _Stopped:
+        pass
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+class _Stopped(BaseException):
+    """Told to stop; no Exception, so that nothing on the way takes it for its own."""

@@ -1,0 +1,169 @@
+// What all pages share: asking the server, telling people, saving the settings.
+
+/** What the server said of this page when it made it. */
+export const state = JSON.parse(document.getElementById("state").textContent);
+
+/** An answer that was no: what is wrong, and what to try. */
+export class Refusal extends Error {
+  constructor({ what, hint = null, kind = "" }, status = 0) {
+    super(what);
+    Object.assign(this, { what, hint, kind, status });
+  }
+}
+
+const csrf = document.querySelector("meta[name=csrf]").content;
+const gone = { what: "the app does not answer", hint: "was it ended? Start wideberth ui again" };
+
+/** Ask the server: JSON there and back. A file is sent as it is. */
+export async function ask(method, path, body, { signal } = {}) {
+  const plain = body instanceof Blob;
+  const headers = { "X-Wideberth": csrf };
+  if (body !== undefined && !plain) headers["Content-Type"] = "application/json";
+  const sent = body === undefined || plain ? body : JSON.stringify(body);
+  let answer;
+  try {
+    answer = await fetch(`/api${path}`, { method, headers, body: sent, signal });
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Refusal(gone);
+  }
+  let said;
+  try {
+    said = await answer.json();
+  } catch {
+    said = { what: "the app did not understand itself", hint: "reload the page" };
+  }
+  if (!answer.ok) throw new Refusal(said, answer.status);
+  return said;
+}
+
+/** Send a file with progress; returns the answer and a way to cancel. */
+export function send(path, file, progress) {
+  const request = new XMLHttpRequest();
+  const answer = new Promise((resolve, reject) => {
+    request.open("POST", `/api${path}`);
+    request.setRequestHeader("X-Wideberth", csrf);
+    request.responseType = "json";
+    request.upload.onprogress = (at) => progress(at.loaded, at.total);
+    request.onload = () => (request.status < 300
+      ? resolve(request.response)
+      : reject(new Refusal(request.response ?? gone, request.status)));
+    request.onerror = () => reject(new Refusal(gone));
+    request.onabort = () => reject(new DOMException("cancelled", "AbortError"));
+    request.send(file);
+  });
+  return { answer, cancel: () => request.abort() };
+}
+
+/** Make an element: h("p", {class: "note"}, "text", other). */
+export function h(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
+    else if (value === true) element.setAttribute(key, "");
+    else if (value !== false && value != null) element.setAttribute(key, value);
+  }
+  element.append(...children.flat().filter((child) => child != null));
+  return element;
+}
+
+const signs = { good: "✓", caution: "!", bad: "✗", info: "i", waiting: "…" };
+
+/** A message: kind is good, caution, bad, info or waiting. */
+export function message(kind, what, hint = null, ...more) {
+  const tried = hint ? h("span", { class: "hint" }, `Try: ${hint}`) : null;
+  return h("div", { class: `message ${kind}` },
+    h("span", { class: "sign", "aria-hidden": "true" }, signs[kind]),
+    h("div", {}, sentence(what), " ", tried, ...more));
+}
+
+/** The same in a line. */
+export function says(kind, what, hint = null) {
+  return h("p", { class: `says ${kind}` },
+    h("span", { class: "sign", "aria-hidden": "true" }, signs[kind]),
+    h("span", {}, sentence(what), hint ? h("span", { class: "hint" }, `Try: ${hint}`) : null));
+}
+
+/** Show what went wrong on top of the page, until something else does. */
+export function alarm(error) {
+  if (error.name === "AbortError") return;
+  const told = error instanceof Refusal ? error : new Refusal({ what: "something went wrong in this page", hint: "reload it" });
+  document.getElementById("alerts").replaceChildren(message("bad", told.what, told.hint));
+  document.getElementById("alerts").scrollIntoView({ block: "nearest" });
+  if (told !== error) throw error;
+}
+
+/** Take back what was shown on top. */
+export const calm = () => document.getElementById("alerts").replaceChildren();
+
+/** Tell those who listen. */
+export const tell = (text) => { document.getElementById("status").textContent = text; };
+
+/** Let a handler's failure be shown. */
+export const guarded = (work) => async (...given) => {
+  try {
+    calm();
+    return await work(...given);
+  } catch (error) {
+    return alarm(error);
+  }
+};
+
+/** Begin with a capital letter, end with a full stop. */
+export function sentence(text) {
+  const trimmed = String(text).trim();
+  return trimmed && trimmed[0].toUpperCase() + trimmed.slice(1) + (/[.!?…]$/.test(trimmed) ? "" : ".");
+}
+
+/** A number as people read it. */
+export const figure = (number) => (typeof number === "number"
+  ? number.toLocaleString("en-US", { maximumSignificantDigits: Math.abs(number) >= 1000 ? 15 : 6 })
+  : String(number));
+
+export const count = (number) => number.toLocaleString("en-US");
+
+/** Run what was asked last, once nobody asks any more for so long. */
+export function later(work, milliseconds) {
+  let waiting;
+  return (...given) => {
+    clearTimeout(waiting);
+    waiting = setTimeout(() => work(...given), milliseconds);
+  };
+}
+
+// Settings are saved one after the other, each as the whole policy that it leads to.
+let saving = Promise.resolve();
+let pending = 0;
+
+/** Whether changes are still on their way. */
+export const isSaving = () => pending > 0;
+
+/** Change the settings by a function of the policy, and save them; later changes wait. */
+export function change(edit) {
+  pending += 1;
+  saving = saving.catch(() => {}).then(async () => {
+    const content = structuredClone(state.content);
+    const more = edit(content) ?? {};
+    const seed = "seed" in more ? more.seed : state.seed;
+    const saved = await ask("PUT", `/tables/${state.table}/plan`, { content, seed, version: state.version });
+    Object.assign(state, saved);
+    calm();
+    tell("saved");
+  }).finally(() => { pending -= 1; });
+  return saving;
+}
+
+/** Wait until everything is saved, before leaving for a step that rests on it. */
+export const saved = () => saving.catch(() => {});
+
+/** Let the page be used: until everything listens, what is clicked would be lost. */
+export const ready = () => document.getElementById("main").removeAttribute("inert");
+
+for (const link of document.querySelectorAll(".onward a, .steps a")) {
+  link.addEventListener("click", async (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey || link.target) return;
+    event.preventDefault();
+    await saved();
+    location.assign(link.href);
+  });
+}

@@ -1,0 +1,48 @@
+// Open a table: by its path, or by an upload.
+import { ask, guarded, ready, send, tell } from "./app.js";
+
+const file = document.getElementById("file");
+const drop = document.getElementById("drop");
+const shown = document.getElementById("uploading");
+
+const take = guarded(async (given) => {
+  if (!given) return;
+  const [bar, words, button] = [shown.querySelector("progress"), shown.querySelector("span"), shown.querySelector("button")];
+  shown.hidden = false;
+  words.textContent = `${given.name}: 0 %`;
+  const sent = send(`/tables/upload?name=${encodeURIComponent(given.name)}`, given, (done, total) => {
+    bar.value = total ? (100 * done) / total : 0;
+    words.textContent = `${given.name}: ${Math.floor(bar.value)} %`;
+  });
+  button.onclick = sent.cancel;
+  try {
+    location.assign((await sent.answer).url);
+  } catch (error) {
+    if (error.name === "AbortError") tell("upload cancelled");
+    throw error;
+  } finally {
+    shown.hidden = true;
+    file.value = "";
+  }
+});
+
+file.addEventListener("change", () => take(file.files[0]));
+for (const kind of ["dragenter", "dragover"]) {
+  drop.addEventListener(kind, (event) => { event.preventDefault(); drop.classList.add("over"); });
+}
+for (const kind of ["dragleave", "drop"]) drop.addEventListener(kind, () => drop.classList.remove("over"));
+drop.addEventListener("drop", (event) => { event.preventDefault(); take(event.dataTransfer.files[0]); });
+// A file that misses the zone must not replace the page.
+for (const kind of ["dragover", "drop"]) document.addEventListener(kind, (event) => event.preventDefault());
+
+document.getElementById("by-path").addEventListener("submit", guarded(async (event) => {
+  event.preventDefault();
+  location.assign((await ask("POST", "/tables", { path: document.getElementById("path").value })).url);
+}));
+for (const button of document.querySelectorAll("[data-close]")) {
+  button.addEventListener("click", guarded(async () => {
+    await ask("DELETE", `/tables/${button.dataset.close}`);
+    location.reload();
+  }));
+}
+ready();

@@ -1,0 +1,58 @@
+"""What a job can do: plain values in, plain values out, by the library's own functions.
+
+A task takes its arguments by name, and besides them `tell`, which it tells how far it is. It runs
+in a process of its own (:mod:`wideberth.ui.worker`), and only there is a table ever read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+from wideberth.errors import WideberthError, unexpected
+
+#: By name: the module and its function. A module is loaded when it is needed.
+_TASKS = {
+    "open": ("opening", "profile"),
+    "advise": ("advising", "advise"),
+    "possible": ("judging", "possible"),
+    "hierarchy": ("hierarchies", "hierarchy"),
+    "usual": ("usual", "usual"),
+    "release": ("releasing", "release"),
+}
+
+
+def names() -> list[str]:
+    """Return the names of all tasks.
+
+    >>> names()
+    ['open', 'advise', 'possible', 'hierarchy', 'usual', 'release']
+    """
+    return list(_TASKS)
+
+
+def named(name: str) -> Callable[..., dict[str, Any]]:
+    """Return the task of that name."""
+    module, function = _TASKS[name]
+    found: Callable[..., dict[str, Any]] = getattr(import_module(f"{__name__}.{module}"), function)
+    return found
+
+
+def failure(error: BaseException) -> dict[str, Any]:
+    """Describe an error as plain values; of a bug nothing that could be a value of the table.
+
+    >>> failure(WideberthError("the file is empty", hint="export it again"))
+    {'kind': 'WideberthError', 'what': 'the file is empty', 'hint': 'export it again'}
+    """
+    kind = type(error).__name__
+    if isinstance(error, WideberthError):
+        return {"kind": kind, "what": error.what, "hint": error.hint}
+    if isinstance(error, MemoryError):
+        hint = "close other programs and try again, or take fewer rows or columns"
+        return {"kind": kind, "what": "out of memory", "hint": hint}
+    if isinstance(error, OSError):  # a full disk, say
+        what = error.strerror or "input or output failed"
+        return {"kind": "OSError", "what": what, "hint": "check the disk and the permissions"}
+    told = unexpected(error)
+    return {"kind": "InternalError", "what": told.what, "hint": told.hint}

@@ -1,0 +1,119 @@
+"""Making a release, and the report on it: the same files as the command line writes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from wideberth import tables
+from wideberth.anatomy import suffix_for
+from wideberth.anonymizing import anonymize
+from wideberth.clock import Progress
+from wideberth.latticing import lattice
+from wideberth.policy import Policy
+from wideberth.release import Release
+from wideberth.ui import tasks
+
+#: Seconds for which other nodes of the lattice are looked for.
+_SECONDS = 60
+
+
+def release(
+    *,
+    path: str,
+    content: Mapping[str, Any],
+    folder: str,
+    seed: int | None = None,
+    output: str,
+    tell: Progress,
+) -> dict[str, Any]:
+    """Make a release by a policy, save it, and report on it.
+
+    Parameters
+    ----------
+    path : str
+        The table.
+    content, folder
+        A policy, and where the files lie that it names.
+    seed : int, optional
+        For tests only.
+    output : str
+        An empty folder to write into.
+    tell : callable
+        Told how far it is.
+
+    Returns
+    -------
+    dict
+        The manifest, the report, its charts, the nodes of a lattice, and the files by their names
+        in the folder. If there is no report, "problem" says why; the release is there all the same.
+    """
+    policy = Policy.of(content, folder=Path(folder))
+    goal = Path(output)
+    exact = policy.transform.get("algorithm") == "anatomy"
+    target = goal / ("release" if exact else f"release{suffix_for(path)}")
+    with _private():
+        made = anonymize(path, policy=policy, seed=seed, progress=tell)
+        tell("saving", 0, 1)
+        manifest = made.save(target)
+        made = replace(made, manifest=manifest)
+        told, charts, problem = _reported(made, path, policy, target, tell)
+    return {
+        "manifest": manifest,
+        "report": told,
+        "charts": charts,
+        "problem": problem,
+        "nodes": _nodes(path, policy, tell),
+        "files": sorted(p.relative_to(goal).as_posix() for p in goal.rglob("*") if p.is_file()),
+    }
+
+
+def _reported(
+    made: Release, path: str, policy: Policy, target: Path, tell: Progress
+) -> tuple[dict[str, Any] | None, Any, dict[str, Any] | None]:
+    """Write the report; return what it says and its charts, or why there is none."""
+    try:
+        from wideberth.reporting import report
+        from wideberth.reporting.pictures import pictures
+
+        original = tables.read(path, policy.options)
+        told = report(made, original=original, source=target, progress=tell)
+        for form in ("html", "json"):
+            told.save(target.parent / f"report.{form}")
+        return told.to_dict(), plain(pictures(told.to_dict())), None
+    except Exception as error:  # whatever it is, the release is made and verified
+        return None, None, tasks.failure(error)
+
+
+def plain(content: Any) -> Any:
+    """Put plain values in the place of charts."""
+    if isinstance(content, Mapping):
+        return {key: plain(inner) for key, inner in content.items()}
+    if isinstance(content, list | tuple):
+        return [plain(inner) for inner in content]
+    return content.to_dict() if hasattr(content, "to_dict") else content
+
+
+def _nodes(path: str, policy: Policy, tell: Progress) -> dict[str, Any] | None:
+    """Return the nodes that could be published instead, if it is a lattice."""
+    if policy.transform.get("algorithm") != "lattice":
+        return None
+    seconds = min(policy.transform.get("max_seconds") or _SECONDS, _SECONDS)
+    try:
+        return lattice(path, policy=policy, max_seconds=seconds, progress=tell).to_dict()
+    except Exception:  # none was found in so short a time, say; the release is there
+        return None
+
+
+@contextmanager
+def _private() -> Iterator[None]:
+    """Make files that only their owner may read."""
+    before = os.umask(0o077)
+    try:
+        yield
+    finally:
+        os.umask(before)

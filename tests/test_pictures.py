@@ -1,0 +1,98 @@
+"""The pictures of a report as plain values, for a page that draws them itself."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+import samples_report as samples
+import wideberth as wb
+from wideberth.reporting import compose
+from wideberth.reporting.pictures import pictures
+from wideberth.showing import charts
+from wideberth.showing.picture import Chart
+
+
+def tradeoff(curve: list[list[Any]], **asked: Any) -> Chart:
+    told = {"on": "income", "relative": False, "epsilon": None, "m": None, "curve": curve}
+    options = {key: asked.pop(key) for key in ("movable", "letters") if key in asked}
+    return charts.tradeoff({**told, **asked}, name="t", **options)
+
+
+def line(chart: Chart) -> list[tuple[float, float]]:
+    return [(point["epsilon"], point["m"]) for point in chart.spec["datasets"]["curve"]]
+
+
+def test_a_report_draws_each_of_its_pictures() -> None:
+    made = compose(**samples.parts())
+    found = pictures(made.to_dict())
+    assert list(found) == ["identity", "attributes", "tradeoffs", "sizes", "losses", "errors"]
+    assert [part["on"] for part in found["attributes"]] == ["income"]
+    drawn = [chart for part in found["attributes"] for chart in part["charts"]]
+    drawn += [chart for kind, charts in found.items() if kind != "attributes" for chart in charts]
+    names = [chart.name for chart in drawn]
+    assert len(set(names)) == len(names) >= 8
+    page = made.html()
+    assert all(f'id="{name}-title"' in page for name in names)
+    assert page.count("<figure") == len(names)
+
+
+def test_what_was_not_measured_has_no_picture() -> None:
+    parts = {**samples.parts(), "queries": None, "group_sizes": None, "advice": []}
+    found = pictures(compose(**parts).to_dict())
+    assert found["errors"] == found["sizes"] == found["tradeoffs"] == []
+
+
+def test_charts_are_plain_values() -> None:
+    chart = pictures(compose(**samples.parts()).to_dict())["tradeoffs"][0]
+    told = chart.to_dict()
+    assert list(told) == ["name", "title", "text", "columns", "rows", "spec"]
+    assert json.loads(json.dumps(told, allow_nan=False)) == told
+
+
+def test_a_point_that_moves_has_room_and_a_place() -> None:
+    steps = [[None, 1], [3, 2], [1, 4]]
+    fixed, movable = tradeoff(steps), tradeoff(steps, movable=True)
+    assert "chosen" not in fixed.spec["datasets"]
+    assert movable.spec["datasets"]["chosen"] == []
+    assert line(fixed) == line(movable)
+    tops = [c.spec["layer"][0]["encoding"]["y"]["scale"]["domain"][1] for c in (fixed, movable)]
+    assert tops[0] < 5 < tops[1]
+
+
+def test_the_line_ends_where_every_epsilon_will_do() -> None:
+    never_near = wb.advise([-5, 5, -7, 7, -7.5, 7.5]).to_dict(relative=True)["curve"]
+    assert never_near[0] == [None, 2]
+    assert line(tradeoff(never_near))[-1][1] == 2
+    assert line(tradeoff([[None, 3]])) == [(0.0, 3), (1.0, 3), (1.0, 3), (1.08, 3)]
+    assert tradeoff([[None, 3]]).rows == [("any", "3")]
+
+
+def test_other_letters() -> None:
+    chart = tradeoff([[None, 1], [3, 2]], epsilon=1, m=2, letters=("δ", "l"))
+    assert chart.columns == ("δ", "l up to")
+    drawn = chart.svg()
+    assert "chosen: δ = 1, l = 2" in drawn
+    assert "ε" not in drawn
+
+
+def test_runs_are_compared() -> None:
+    same = {"loss": 0.02, "risk": 0.2}
+    runs = [{"name": f"run {at}", **same} for at in range(4)]
+    chart = charts.compared([*runs, {"name": "no loss", "loss": None, "risk": 0.5}])
+    assert [row[0] for row in chart.rows] == ["run 0", "run 1", "run 2", "run 3", "no loss"]
+    points = chart.spec["layer"][1]["data"]["values"]
+    assert len({(point["dx"], point["dy"]) for point in points}) == 4, "texts lie on another"
+    drawn = chart.svg()
+    assert all(f">run {at}<" in drawn for at in range(4))
+    assert "no loss" not in drawn
+
+
+@pytest.mark.parametrize("share", [0, 1])
+def test_runs_at_the_edges(share: int) -> None:
+    name = "a run with a name that is much too long"
+    drawn = charts.compared([{"name": name, "loss": share, "risk": share}]).svg()
+    assert "a run with a name that is muc…" in drawn
+    assert charts.compared([]).svg()
