@@ -7,7 +7,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-import httpx
+import httpx2 as httpx
 import pytest
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -20,7 +20,7 @@ from wideberth.ui.safety import HEADER, Key, Safety
 
 PORT = 8765
 HOST = f"127.0.0.1:{PORT}"
-KEY = Key(token="the-token", cookie="the-cookie", csrf="the-csrf")  # the same in every process
+KEY = Key("the-token", "the-cookie", "the-csrf")  # the same in every process
 COOKIE = {"cookie": f"wideberth-{PORT}={KEY.cookie}"}
 SECRET = "Zq7Xhush"  # noqa: S105 - a marker
 #: A request that is let in.

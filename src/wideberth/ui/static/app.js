@@ -22,7 +22,9 @@ export async function ask(method, path, body, { signal } = {}) {
   const sent = body === undefined || plain ? body : JSON.stringify(body);
   let answer;
   try {
-    answer = await fetch(`/api${path}`, { method, headers, body: sent, signal });
+    // What is saved on leaving must arrive; browsers permit that of small messages only.
+    const keepalive = method === "PUT" && sent.length < 30_000;
+    answer = await fetch(`/api${path}`, { method, headers, body: sent, signal, keepalive });
   } catch (error) {
     if (error.name === "AbortError") throw error;
     throw new Refusal(gone);
@@ -122,14 +124,25 @@ export const figure = (number) => (typeof number === "number"
 
 export const count = (number) => number.toLocaleString("en-US");
 
-/** Run what was asked last, once nobody asks any more for so long. */
+const waiting = new Set();
+
+/** Run what was asked last, once nobody asks any more for so long, or somebody leaves. */
 export function later(work, milliseconds) {
-  let waiting;
-  return (...given) => {
-    clearTimeout(waiting);
-    waiting = setTimeout(() => work(...given), milliseconds);
+  let timer;
+  const now = () => {
+    clearTimeout(timer);
+    waiting.delete(now);
+    work();
+  };
+  return () => {
+    clearTimeout(timer);
+    waiting.add(now);
+    timer = setTimeout(now, milliseconds);
   };
 }
+
+const hurry = () => [...waiting].forEach((now) => now());
+addEventListener("pagehide", hurry);
 
 // Settings are saved one after the other, each as the whole policy that it leads to.
 let saving = Promise.resolve();
@@ -154,7 +167,10 @@ export function change(edit) {
 }
 
 /** Wait until everything is saved, before leaving for a step that rests on it. */
-export const saved = () => saving.catch(() => {});
+export const saved = () => {
+  hurry();
+  return saving.catch(() => {});
+};
 
 /** Let the page be used: until everything listens, what is clicked would be lost. */
 export const ready = () => document.getElementById("main").removeAttribute("inert");

@@ -1,0 +1,319 @@
+"""The app without a browser: what its addresses answer, for a table of four columns."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Iterator
+from io import BytesIO
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+import wideberth as wb
+from wideberth import tables
+from wideberth.ui.app import create
+from wideberth.ui.desk import Desk
+from wideberth.ui.jobs import Jobs
+from wideberth.ui.safety import HEADER, Key
+from wideberth.ui.workspace import Workspace
+
+PORT = 4321
+KEY = Key("token", "cookie", "csrf")
+SEXES = ("F", "M")
+PATIENCE = 90  # seconds: kernels may have to be compiled
+
+
+@pytest.fixture(scope="module")
+def census(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("table") / "people.csv"
+    tables.write(wb.datasets.census(300).select("age", "zip", "sex", "salary"), path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[TestClient]:
+    with Workspace.open() as workspace:
+        app = create(Desk(workspace, Jobs()), key=KEY, port=PORT)
+        headers = {"Cookie": f"wideberth-{PORT}=cookie", HEADER: "csrf"}
+        base = f"http://127.0.0.1:{PORT}"
+        with TestClient(app, base_url=base, headers=headers) as client:
+            yield client
+
+
+def until(client: TestClient, address: str, wanted: str = "done") -> dict[str, Any]:
+    """Ask until the job of an address has ended, as wanted."""
+    end = monotonic() + PATIENCE
+    while (told := client.get(address).json())["job"]["state"] == "running":
+        assert monotonic() < end
+        sleep(0.05)
+    assert told["job"]["state"] == wanted, told["job"]
+    return told
+
+
+@pytest.fixture
+def table(client: TestClient, census: Path) -> str:
+    """Open the table; return the address of its interface."""
+    opened = client.post("/api/tables", json={"path": str(census)}).json()
+    address = f"/api/tables/{opened['table']}"
+    until(client, address)
+    return address
+
+
+def change(client: TestClient, table: str, **parts: Any) -> Any:
+    """Change parts of the settings."""
+    now = client.get(table).json()
+    content = {**now["content"], **parts}
+    given = {"content": content, "version": now["version"], "seed": 1}
+    return client.put(f"{table}/plan", json=given)
+
+
+def made(client: TestClient, table: str, state: str = "done") -> str:
+    """Make a release; return the address of the run's pages."""
+    run = client.post(f"{table}/runs").json()
+    until(client, f"{table}/runs/{run['run']}", state)
+    return str(run["url"]).removesuffix("/judge")
+
+
+def test_a_table_is_read_and_a_policy_proposed(client: TestClient, table: str, census: Path):
+    told = client.get(table).json()
+    assert told["profile"]["rows"] == 300
+    assert told["content"]["roles"]["sensitive"] == ["salary"]
+    assert told["content"] == told["profile"]["proposal"]
+    page = client.get(table.removeprefix("/api") + "/data")
+    assert page.status_code == 200
+    assert "people.csv" in page.text
+    assert wb.Policy.of(told["content"]).principles
+
+
+def test_every_step_has_a_page(client: TestClient, table: str):
+    base = table.removeprefix("/api")
+    change(client, table)
+    run = made(client, table)
+    for address in ("/", *(f"{base}/{step}" for step in ("data", "principle", "anonymize"))):
+        assert client.get(address).status_code == 200
+    for step in ("judge", "export", "report"):
+        assert client.get(f"{run}/{step}").status_code == 200
+    assert "nothing to compare yet" in client.get(f"{base}/compare").text
+    made(client, table)
+    assert "Run 2" in client.get(f"{base}/compare").text
+
+
+def test_files_are_those_of_the_run(client: TestClient, table: str, tmp_path: Path):
+    change(client, table)
+    run = made(client, table)
+    packed = zipfile.ZipFile(BytesIO(client.get(f"{run}/files/all.zip").content))
+    assert set(packed.namelist()) == {
+        "release.csv",
+        "release.csv.manifest.json",
+        "report.html",
+        "report.json",
+        "policy.toml",
+    }
+    one = client.get(f"{run}/files/release.csv")
+    assert one.content == packed.read("release.csv")
+    assert one.headers["content-disposition"].startswith("attachment")
+    packed.extractall(tmp_path)
+    policy = tmp_path / "policy.toml"
+    assert wb.check(tmp_path / "release.csv", policy=policy, group="group").satisfied
+
+
+@pytest.mark.parametrize("name", ["../policy.toml", "..%2f..%2fpeople.csv", "/etc/passwd", ".lock"])
+def test_other_files_are_not_handed_over(client: TestClient, table: str, name: str):
+    change(client, table)
+    run = made(client, table)
+    assert client.get(f"{run}/files/{name}").status_code == 404
+
+
+def test_settings_that_were_changed_elsewhere_are_not_overwritten(client: TestClient, table: str):
+    first = client.get(table).json()
+    assert change(client, table, group="cell").status_code == 200
+    given = {"content": first["content"], "version": first["version"], "seed": None}
+    answer = client.put(f"{table}/plan", json=given)
+    assert answer.status_code == 409
+    assert "another tab" in answer.json()["what"]
+    assert client.get(table).json()["content"]["group"] == "cell"
+
+
+@pytest.mark.parametrize(
+    ("parts", "said"),
+    [
+        ({"principle": [{"name": "k-anonymity", "k": 0}]}, "k must be"),
+        ({"principle": [{"name": "nothing"}]}, "nothing"),
+        ({"transform": {"algorithm": "magic"}}, "algorithm"),
+        ({"hierarchies": {"zip": "../people.csv"}}, "no such file"),
+        ({"hierarchies": {"zip": {"file": "/etc/passwd"}}}, "no such file"),
+        ({"hierarchies": {"zip": {"parents": "/etc/passwd"}}}, "no such file"),
+        ({"unknown": 1}, "unknown"),
+        ({"roles": [1]}, "roles"),
+    ],
+    ids=lambda given: given if isinstance(given, str) else next(iter(given)),
+)
+def test_settings_that_make_no_policy_are_refused(
+    client: TestClient, table: str, parts: dict[str, Any], said: str
+):
+    before = client.get(table).json()["content"]
+    answer = change(client, table, **parts)
+    assert answer.status_code == 422
+    assert said in answer.json()["what"]
+    assert client.get(table).json()["content"] == before
+
+
+@pytest.mark.parametrize("body", [b"", b"[1]", b"{", b'{"path": 5}', b'{"path": "a\\u0000b"}'])
+def test_strange_requests_are_refused(client: TestClient, body: bytes):
+    answer = client.post("/api/tables", content=body)
+    assert answer.status_code == 422
+    assert answer.json()["what"]
+
+
+def test_what_is_not_there_is_told(client: TestClient, table: str):
+    base = table.removeprefix("/api")
+    for address in ("/nothing", "/tables/none/data", f"{base}/runs/7/judge"):
+        answer = client.get(address)
+        assert answer.status_code == 404
+        assert "That did not work" in answer.text
+    assert client.get("/api/tables/none").json()["kind"] == "UnknownError"
+
+
+def test_a_table_by_upload(client: TestClient, census: Path):
+    sent = client.post("/api/tables/upload?name=../../my%20people.csv", content=census.read_bytes())
+    address = f"/api/tables/{sent.json()['table']}"
+    told = until(client, address)
+    assert told["name"] == "my_people.csv"
+    assert told["profile"]["rows"] == 300
+
+
+def test_a_table_that_cannot_be_read(client: TestClient):
+    sent = client.post("/api/tables/upload?name=people.csv", content=b"\0\1\2\3" * 100)
+    address = f"/api/tables/{sent.json()['table']}"
+    until(client, address, "failed")
+    page = client.get(sent.json()["url"])
+    assert "This table cannot be opened." in page.text
+    assert client.get(sent.json()["url"].replace("data", "principle")).url.path.endswith("/data")
+
+
+def test_a_table_is_read_differently(client: TestClient, table: str):
+    given = {"missing": ["F"], "delimiter": "", "encoding": ""}
+    assert client.post(f"{table}/reread", json=given).status_code == 200
+    told = until(client, table)
+    assert told["content"]["table"] == {"missing": ["F"]}
+
+
+def test_advice_comes_with_its_pictures(client: TestClient, table: str):
+    told = client.post(f"{table}/advice", json={"column": "salary"}).json()
+    assert told["numeric"]
+    assert set(told["spec"]) == {"absolute", "halved", "relative"}
+    axis = told["spec"]["halved"]["layer"][0]["encoding"]["x"]["title"]
+    assert axis.startswith("δ")
+
+
+def test_possible_or_not(client: TestClient, table: str):
+    asked = [{"name": "k-anonymity", "k": k} for k in (300, 301)]
+    change(client, table, principle=asked)
+    told = client.post(f"{table}/possible").json()["principles"]
+    assert [one["verdict"] for one in told] == ["yes", "no"]
+
+
+def test_hierarchies_are_tried_and_kept(client: TestClient, table: str):
+    rule = {"interval": [10, 20]}
+    told = client.post(f"{table}/hierarchy", json={"column": "age", "rule": rule}).json()
+    assert told["rule"] == rule
+    assert [level["level"] for level in told["levels"]] == [0, 1, 2, 3]
+    rows = [[value, "people", "*"] for value in SEXES]
+    told = client.post(f"{table}/hierarchy", json={"column": "sex", "rows": rows})
+    assert told.json()["leaves"] == 2
+    lacking = client.post(f"{table}/hierarchy", json={"column": "sex", "rows": rows[:1]})
+    assert lacking.status_code == 422
+    assert lacking.json()["kind"] == "HierarchyError"
+    sent = client.post(f"{table}/hierarchy/file?column=sex&form=leaves", content=b"x;y;*\n")
+    assert sent.status_code == 422
+
+
+def test_hierarchies_that_are_usual(client: TestClient, table: str):
+    change(client, table, hierarchies={"age": {"interval": 5}})
+    rules = client.post(f"{table}/hierarchy/usual").json()["rules"]
+    assert set(rules) == {"zip", "sex"}
+
+
+def test_settings_are_taken_up_again(client: TestClient, table: str, tmp_path: Path):
+    (tmp_path / "sex.csv").write_text("F;*\nM;*\n")
+    (tmp_path / "policy.toml").write_text(
+        '[roles]\nquasi = ["age", "sex"]\nsensitive = ["salary"]\ninsensitive = ["zip"]\n'
+        '[[principle]]\nname = "k-anonymity"\nk = 7\n'
+        '[hierarchies]\nsex = "sex.csv"\nage = "../elsewhere.csv"\n'
+    )
+    path = str(tmp_path / "policy.toml")
+    told = client.post(f"{table}/policy", json={"path": path}).json()
+    assert told["lacking"] == ["age"]
+    assert told["content"]["principle"] == [{"name": "k-anonymity", "k": 7}]
+    assert told["content"]["hierarchies"]["sex"].startswith("hierarchies/sex")
+    text = (tmp_path / "policy.toml").read_bytes()
+    told = client.post(
+        f"{table}/policy", content=text, headers={"Content-Type": "application/toml"}
+    ).json()
+    assert told["lacking"] == ["sex", "age"]
+    bad = client.post(f"{table}/policy", content=b"[roles", headers={"Content-Type": "x/toml"})
+    assert bad.status_code == 422
+    other = text.replace(b'"zip"', b'"postcode"').partition(b"[hierarchies]")[0]
+    answer = client.post(f"{table}/policy", content=other, headers={"Content-Type": "x/toml"})
+    assert answer.status_code == 422
+    assert "postcode" in answer.json()["what"]
+
+
+def test_a_run_is_taken_up_again_with_other_levels(client: TestClient, table: str):
+    trees = {"age": {"interval": [10, 20]}, "zip": {"flat": True}, "sex": {"flat": True}}
+    lattice = {"algorithm": "lattice"}
+    principle = [{"name": "k-anonymity", "k": 3}]
+    assert change(client, table, hierarchies=trees, transform=lattice, principle=principle)
+    run = made(client, table)
+    page = client.get(f"{run}/judge").text
+    assert "Other levels that will do" in page
+    assert "this release" in page
+    change(client, table, transform={}, principle=[{"name": "k-anonymity", "k": 9}])
+    given = {"levels": {"age": 3, "zip": 1, "sex": 0}}
+    told = client.post(f"/api{run}/reopen", json=given).json()
+    assert told["content"]["principle"] == principle
+    assert told["content"]["transform"]["levels"] == given["levels"]
+    again = made(client, table)
+    manifest = client.get(f"{again}/files/release.csv.manifest.json").json()
+    assert manifest["lattice"]["rounds"][0]["levels"] == given["levels"]
+
+
+def test_what_is_infeasible_is_told_and_nothing_kept(client: TestClient, table: str):
+    asked = [{"name": "epsilon-m", "on": "salary", "epsilon": 10**9, "m": 5}]
+    change(client, table, principle=asked)
+    run = made(client, table, "failed")
+    told = client.get(f"/api{run}").json()["job"]["error"]
+    assert told["kind"] == "InfeasibleError"
+    assert told["hint"]
+    assert client.get(f"{run}/export").status_code == 404
+    desk: Desk = client.app.state.desk  # type: ignore[attr-defined]
+    folder = desk.tables[table.rpartition("/")[2]].folder
+    end = monotonic() + PATIENCE
+    while any(folder.glob("run-*/made")):
+        assert monotonic() < end
+        sleep(0.02)
+
+
+def test_a_run_is_cancelled(client: TestClient, table: str):
+    run = client.post(f"{table}/runs").json()
+    told = client.post(f"{table}/runs/{run['run']}/cancel").json()
+    assert told["job"]["state"] in ("cancelled", "done")  # it may have been quicker
+    assert client.get(table).status_code == 200
+
+
+def test_a_table_is_closed(client: TestClient, table: str):
+    assert client.delete(table).json() == {"url": "/"}
+    assert client.get(table).status_code == 404
+
+
+def test_a_policy_of_the_app_holds_no_data(client: TestClient, table: str, census: Path):
+    change(client, table)
+    run = made(client, table)
+    policy = client.get(f"{run}/files/policy.toml").text
+    values = {cell for row in tables.read(census).rows() for cell in map(str, row) if len(cell) > 3}
+    assert not [value for value in values if value in policy]
+    json.dumps(client.get(table).json()["content"])
