@@ -6,15 +6,16 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from wideberth.reporting.pictures import pictures, same
 from wideberth.reporting.verdict import overall_loss
-from wideberth.showing import adversaries, tabling, wording
+from wideberth.showing import adversaries, wording
+from wideberth.showing.pages import environment
 from wideberth.showing.picture import Chart
 
 Dict = dict[str, Any]
+_environment = cache(lambda: environment("wideberth.reporting"))
 
 
 def page(content: Dict) -> str:
@@ -35,22 +36,6 @@ def page(content: Dict) -> str:
         errors=_drawn(drawn["errors"]),
         glance=glance(content),
     )
-
-
-@cache
-def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("wideberth.reporting"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    for shown in (wording.count, wording.counted, wording.figure, wording.percent,
-                  wording.as_risk, wording.sentence, wording.moment):  # fmt: skip
-        environment.filters[shown.__name__] = shown
-    environment.globals.update(tabling=tabling, signs=tabling.SIGNS, words=tabling.WORDS)
-    return environment
 
 
 def _drawn(charts: Iterable[Chart]) -> list[Dict]:

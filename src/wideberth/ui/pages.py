@@ -9,14 +9,15 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment
 from markupsafe import Markup, escape
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
 
 from wideberth.reporting.html import glance
-from wideberth.showing import tabling, wording
+from wideberth.showing import wording
+from wideberth.showing.pages import environment as environment_of
 from wideberth.ui import api, policies
 from wideberth.ui.catalogue import KINDS, catalogue
 from wideberth.ui.comparing import comparison
@@ -39,20 +40,11 @@ _REPORT_CSP = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; san
 
 @cache
 def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("wideberth.ui"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    for shown in (wording.count, wording.counted, wording.figure, wording.percent,
-                  wording.as_risk, wording.sentence):  # fmt: skip
-        environment.filters[shown.__name__] = shown
+    environment = environment_of("wideberth.ui")
     environment.policies["json.dumps_kwargs"] = {"sort_keys": False}  # what comes first is first
     environment.filters["size"] = _size
     environment.filters["coded"] = _coded
-    environment.globals.update(steps=STEPS, tabling=tabling, signs=tabling.SIGNS)
+    environment.globals.update(steps=STEPS)
     return environment
 
 
