@@ -104,3 +104,23 @@ def catalogue() -> dict[str, dict[str, Any]]:
             ],
         }
     return found
+
+
+@cache
+def unfit_for_anatomy() -> list[str]:
+    """Return the principles that two tables cannot answer for.
+
+    >>> unfit_for_anatomy()
+    ['alpha-k', 'delta-presence', 'k-anonymity', 'multi-attribute-l']
+    """
+    from wideberth.errors import ParameterError
+    from wideberth.principles import iterate, parse
+    from wideberth.twofold import require_fit
+
+    found = []
+    for cls in iterate():
+        try:
+            require_fit(parse(cls.example))
+        except ParameterError:
+            found.append(cls.name)
+    return found

@@ -19,7 +19,7 @@ from wideberth.reporting.html import glance
 from wideberth.showing import wording
 from wideberth.showing.pages import environment as environment_of
 from wideberth.ui import api, policies
-from wideberth.ui.catalogue import KINDS, catalogue
+from wideberth.ui.catalogue import KINDS, catalogue, unfit_for_anatomy
 from wideberth.ui.comparing import comparison
 from wideberth.ui.desk import Opened, Run, UnknownError, asked_of
 from wideberth.ui.workspace import within
@@ -140,7 +140,7 @@ async def anonymize(request: Request) -> Response:
     return _page(
         request,
         "anonymize",
-        **_about(table, profile=_outline(table), runs=runs),
+        **_about(table, profile=_outline(table), runs=runs, unfit=unfit_for_anatomy()),
         asked=wording.listed(asked_of(table.content)) if table.content.get("principle") else "",
         runs=list(reversed(table.runs.values())),
         choices={"algorithm": ALGORITHMS, "cuts": CUTS, "dealing": DEALING, "measure": MEASURES,

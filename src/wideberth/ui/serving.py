@@ -10,12 +10,16 @@ from contextlib import contextmanager
 from html import escape
 from pathlib import Path
 from types import FrameType
+from typing import TYPE_CHECKING
 
 from wideberth.errors import EngineError, OutputError
 from wideberth.ui.desk import Desk, table_file
 from wideberth.ui.jobs import Jobs
 from wideberth.ui.safety import Key
 from wideberth.ui.workspace import Workspace
+
+if TYPE_CHECKING:
+    import uvicorn
 
 _HOST = "127.0.0.1"
 #: Signals that mean "stop", where the system has them.
@@ -54,7 +58,7 @@ def serve(
     listening = _listen(port)
     port = listening.getsockname()[1]
     key = Key.new()
-    with _stopping(), listening, Workspace.open() as workspace:
+    with listening, Workspace.open() as workspace:
         desk = Desk(workspace, Jobs())
 
         async def ready() -> None:
@@ -72,7 +76,9 @@ def serve(
             server_header=False,
             timeout_graceful_shutdown=2,
         )
-        uvicorn.Server(config).run(sockets=[listening])
+        server = uvicorn.Server(config)
+        with _stopping(server):
+            server.run(sockets=[listening])
 
 
 def _doorway(workspace: Workspace, address: str) -> Path:
@@ -99,16 +105,16 @@ def _listen(port: int) -> socket.socket:
 
 
 @contextmanager
-def _stopping() -> Iterator[None]:
-    """Let signals end the block, not the process, so that what is private gets removed.
+def _stopping(server: uvicorn.Server) -> Iterator[None]:
+    """Let signals end the server, not the process, so that what is private gets removed.
 
-    uvicorn stops by itself on a signal, and then raises it again for whoever started it.
+    uvicorn stops by itself on some of them, and then raises them again for whoever started it.
     """
 
     def stop(number: int, frame: FrameType | None) -> None:
-        for each in _STOP:
-            signal.signal(each, signal.SIG_IGN)  # once is enough: tidying up must not be cut short
-        raise _Stopped
+        if not server.started:
+            raise _Stopped
+        server.should_exit = True
 
     before = {number: signal.signal(number, stop) for number in _STOP}
     try:
@@ -121,4 +127,4 @@ def _stopping() -> Iterator[None]:
 
 
 class _Stopped(BaseException):
-    """Told to stop; no Exception, so that nothing on the way takes it for its own."""
+    """Told to stop before it began; no Exception, so that nobody takes it for their own."""

@@ -30,6 +30,12 @@ function arrange() {
     lacking.push(message("caution", `${without.join(", ")} ${without.length === 1 ? "has" : "have"} no hierarchy yet`, null,
       h("p", {}, h("button", { type: "button", class: "second", onclick: guarded(usual) }, "Give them the usual ones"), " ", h("a", { href: `${base}/data` }, "or attach your own in step 1"))));
   }
+  const unfit = (state.content.principle ?? []).filter((entry) => state.unfit.includes(entry.name)).map((entry) => entry.name);
+  if (algorithm() === "anatomy" && unfit.length) {
+    const leave = () => change((content) => { content.principle = content.principle.filter((entry) => !unfit.includes(entry.name)); });
+    lacking.push(message("caution", `two tables keep the columns exact, so they cannot answer for ${unfit.join(" and ")}`, null,
+      h("p", {}, h("button", { type: "button", class: "second", onclick: guarded(() => leave().then(() => location.reload())) }, `Leave ${unfit.join(" and ")} out`))));
+  }
   if (!quasi.length) lacking.push(message("bad", "no column is a quasi-identifier", null, h("a", { href: `${base}/data` }, "Give roles in step 1")));
   if (!(state.content.principle ?? []).length) lacking.push(message("bad", "no principle is chosen", null, h("a", { href: `${base}/principle` }, "Choose one in step 2")));
   document.getElementById("lacking").replaceChildren(...lacking);
@@ -118,7 +124,8 @@ function ended(run, job, lately = true) {
   const ways = h("p", {}, h("a", { class: "button second", href: `${base}/principle` }, "Change the principles"));
   const title = kind === "InfeasibleError" ? "this cannot be promised with these settings" : ["LostError", "InternalError", "MemoryError"].includes(kind) ? "the work broke off" : "the release could not be made";
   outcome.replaceChildren(h("div", { class: "card", tabindex: -1 }, h("h2", {}, `Run ${run}: ${title}`),
-    message(kind === "InfeasibleError" ? "caution" : "bad", what ?? "nobody knows why", hint), kind === "InfeasibleError" ? [h("p", {}, "Nothing was published. Ask for less, or permit that some rows are left out."), ways] : null));
+    message(kind === "InfeasibleError" ? "caution" : "bad", what ?? "nobody knows why", hint),
+    h("p", {}, kind === "InfeasibleError" ? "Nothing was made. Ask for less, or permit that some rows are left out." : "Nothing was made; everything else is as it was."), ways));
   if (lately) outcome.firstChild.focus();
 }
 
