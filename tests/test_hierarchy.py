@@ -750,6 +750,13 @@ def test_masks_of_values_that_look_masked() -> None:
     assert h.generalize("**", 2) == h.generalize("12", 2) == "**"
 
 
+def test_rules_of_too_many_levels() -> None:
+    with pytest.raises(HierarchyError, match="more than 1000 levels"):
+        masks(["12"], 1001)
+    with pytest.raises(HierarchyError, match="more than 1000 widths"):
+        intervals([12], [1] * 1001)
+
+
 @pytest.mark.parametrize("levels", [0, -1, 1.5, True, "5"])
 def test_wrong_mask(levels: object) -> None:
     with pytest.raises(HierarchyError, match=r"^mask .* is not a whole number above 0$"):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -96,3 +98,11 @@ def test_runs_at_the_edges(share: int) -> None:
     drawn = charts.compared([{"name": name, "loss": share, "risk": share}]).svg()
     assert "a run with a name that is muc…" in drawn
     assert charts.compared([]).svg()
+
+
+@pytest.mark.parametrize("letter", ["\x00", "\x08", "\x1b", "\ufffe", "\ud800"])
+def test_names_that_no_picture_can_hold(letter: str):
+    # In a process of its own: what draws would end the whole program.
+    name = ascii(f"a{letter}b")
+    script = f"from wideberth.showing.charts import losses; losses({{{name}: 0.5}}).svg()"
+    subprocess.run([sys.executable, "-c", script], check=True)

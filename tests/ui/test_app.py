@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import zipfile
 from collections.abc import Iterator
 from io import BytesIO
@@ -317,3 +318,45 @@ def test_a_policy_of_the_app_holds_no_data(client: TestClient, table: str, censu
     values = {cell for row in tables.read(census).rows() for cell in map(str, row) if len(cell) > 3}
     assert not [value for value in values if value in policy]
     json.dumps(client.get(table).json()["content"])
+
+
+def test_other_users_are_refused(client: TestClient, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("wideberth.ui.safety.is_stranger", lambda client, server: True)
+    assert client.get("/").status_code == 403
+    assert client.get("/?token=token").status_code == 403
+
+
+def test_a_policy_is_a_file_of_moderate_size(client: TestClient, table: str, tmp_path: Path):
+    os.mkfifo(tmp_path / "pipe.toml")
+    (tmp_path / "large.toml").write_bytes(b"#" * (2 << 20))
+    strange = [str(tmp_path / "pipe.toml"), "/dev/zero", "x" * 5000]
+    for name in [*strange, str(tmp_path / "large.toml")]:
+        assert client.post(f"{table}/policy", json={"path": name}).status_code == 422
+    for name in strange:
+        assert client.post("/api/tables", json={"path": name}).status_code == 422
+    deep = "[" + ".".join(["a"] * 5000) + "]\nb = 1"
+    answer = client.post(f"{table}/policy", content=deep, headers={"Content-Type": "x/toml"})
+    assert answer.status_code == 422
+    assert client.post(f"{table}/policy", content=b"[" * 100_000).status_code == 422
+    assert client.get(f"{table}/runs/{'9' * 5000}").status_code == 404
+
+
+def test_a_run_that_could_not_begin_is_in_nobodys_way(client: TestClient, table: str):
+    rows = [[value, "*"] for value in SEXES]
+    told = client.post(f"{table}/hierarchy", json={"column": "sex", "rows": rows}).json()
+    change(client, table, hierarchies={"sex": told["rule"]})
+    desk: Desk = client.app.state.desk  # type: ignore[attr-defined]
+    (desk.tables[table.rpartition("/")[2]].folder / told["rule"]).unlink()
+    assert client.post(f"{table}/runs").status_code == 422
+    change(client, table, hierarchies={})
+    made(client, table)
+
+
+def test_a_name_that_is_no_text(client: TestClient, census: Path, tmp_path: Path):
+    path = tmp_path / os.fsdecode(b"caf\xe9.csv")
+    path.write_bytes(census.read_bytes())
+    desk: Desk = client.app.state.desk  # type: ignore[attr-defined]
+    assert client.portal is not None
+    table = client.portal.call(desk.open_path, str(path))  # JSON has no form for such a name
+    assert "caf\ufffd.csv" in client.get("/").text
+    assert client.get(f"/tables/{table.number}/data").status_code == 200

@@ -24,6 +24,8 @@ T = TypeVar("T")
 # Far beyond any float; larger ones would only cost time and memory.
 _LARGEST_EXPONENT = 400
 _LONGEST_NUMBER = 1000
+#: Levels that a rule may make: nobody can look at more, and each costs time.
+MOST_LEVELS = 1000
 
 
 def intervals(
@@ -61,6 +63,8 @@ def intervals(
     >>> intervals(["0.3", "-0.05"], 0.1).to_rows()
     [['-0.05', '[-0.1, 0)', '*'], ['0.3', '[0.3, 0.4)', '*']]
     """
+    if len(_as_list(widths)) > MOST_LEVELS:
+        raise HierarchyError(f"there are more than {MOST_LEVELS} widths", hint="interval = [5, 10]")
     steps = [_parameter(width, "interval width") for width in _as_list(widths)]
     _check_widths(steps)
     start = _parameter(origin, "interval origin")
@@ -124,6 +128,8 @@ def masks(values: Iterable[object], levels: int, char: str = "*") -> Hierarchy:
     """
     if isinstance(levels, bool) or not isinstance(levels, int) or levels < 1:
         raise HierarchyError(f"mask {levels!r} is not a whole number above 0")
+    if levels > MOST_LEVELS:
+        raise HierarchyError(f"mask {levels} has more than {MOST_LEVELS} levels", hint="mask = 5")
     if len(char) != 1:
         raise HierarchyError(f"mask character {char!r} is not one character")
     texts = sorted({str(value) for value in values if value is not None})

@@ -91,7 +91,7 @@ class Chart:
         import vl_convert  # takes a while to load
 
         full = {"$schema": "https://vega.github.io/schema/vega-lite/v5.json", **self.spec}
-        drawn = vl_convert.vegalite_to_svg(full)
+        drawn = vl_convert.vegalite_to_svg(_drawable(full))
         size = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', drawn)
         inner = drawn[drawn.index(">", drawn.index("<svg")) + 1 :]
         wide, high = size.groups() if size else (str(WIDTH), "300")
@@ -101,6 +101,19 @@ class Chart:
             f'<title id="{self.name}-title">{escape(self.title)}</title>'
             f'<desc id="{self.name}-text">{escape(self.text)}</desc>{_own_ids(inner, self.name)}'
         )
+
+
+#: What no picture can hold: control characters, halves of pairs, and what is no character.
+_UNDRAWABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+
+
+def _drawable(part: Any) -> Any:
+    """Replace what would end the program that draws, such as a bell in a column's name."""
+    if isinstance(part, str):
+        return _UNDRAWABLE.sub("\ufffd", part)
+    if isinstance(part, dict):
+        return {key: _drawable(value) for key, value in part.items()}
+    return [_drawable(value) for value in part] if isinstance(part, list) else part
 
 
 def _own_ids(svg: str, name: str) -> str:

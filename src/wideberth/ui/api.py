@@ -14,16 +14,16 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from wideberth.errors import OutputError, ParameterError, PolicyError, TableError
-from wideberth.ui.desk import Desk, Opened, Run
-from wideberth.ui.workspace import safe_name
+from wideberth.ui.desk import LARGEST, Desk, Opened, Run
+from wideberth.ui.workspace import RefusedError, safe_name, small_file
 
-#: How much of an upload is held in memory, and how large a policy or hierarchy may be.
-_PIECE, _SMALL = 1 << 20, 32 << 20
+#: How much of an upload is held in memory, and how large a policy may be.
+_PIECE, _SMALL = 1 << 20, 1 << 20
 
 
 def routes() -> list[Route]:
     """Return all routes below /api."""
-    table, run = "/tables/{table}", "/tables/{table}/runs/{run:int}"
+    table, run = "/tables/{table}", "/tables/{table}/runs/{run}"
     return [
         Route("/tables", open_path, methods=["POST"]),
         Route("/tables/upload", upload, methods=["POST"]),
@@ -159,8 +159,8 @@ async def apply_policy(request: Request) -> Response:
     if request.headers.get("content-type", "").startswith("application/json"):
         path = Path(_text(await _body(request), "path")).expanduser()
         try:
-            text = path.read_bytes()
-        except OSError:
+            text = await run_in_threadpool(small_file, path, _SMALL)
+        except (OSError, RefusedError):
             raise PolicyError("there is no such policy file", hint="the whole path") from None
         lacking = desk_of(request).apply_policy(table, _decoded(text), path.resolve().parent)
     else:
@@ -217,7 +217,7 @@ async def hierarchy_file(request: Request) -> Response:
     """Try a hierarchy file on a column."""
     desk, table = desk_of(request), table_of(request)
     column = request.query_params.get("column", "")
-    name = desk.attach(table, column, await _small(request))
+    name = desk.attach(table, column, await _small(request, LARGEST))
     parents = request.query_params.get("form") == "parents"
     rule = {"parents": name} if parents else name
     return JSONResponse(await _tried(request, table, column, rule))
@@ -279,19 +279,19 @@ async def reopen(request: Request) -> Response:
 async def _body(request: Request) -> dict[str, Any]:
     try:
         given = json.loads(await _small(request) or b"{}")
-    except ValueError:
+    except (ValueError, RecursionError):
         given = None
     if not isinstance(given, dict):
         raise ParameterError("the request is no JSON object")
     return given
 
 
-async def _small(request: Request) -> bytes:
+async def _small(request: Request, most: int = _SMALL) -> bytes:
     """Read a body that is held in memory, up to a limit."""
     held = bytearray()
     async for piece in request.stream():
         held += piece
-        if len(held) > _SMALL:
+        if len(held) > most:
             raise TableError("the file is too large", hint="a policy or a hierarchy is smaller")
     return bytes(held)
 

@@ -23,7 +23,7 @@ _STATIC = Path(__file__).parent / "static"
 _STATUS = {ChangedError: 409, UnknownError: 404}
 
 _TABLE = "/tables/{table}"
-_RUN = "/tables/{table}/runs/{run:int}"
+_RUN = "/tables/{table}/runs/{run}"
 
 
 async def _nothing() -> None:

@@ -10,6 +10,7 @@ import asyncio
 import os
 import secrets
 import shutil
+import stat
 from copy import deepcopy
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,12 +20,16 @@ from wideberth.errors import TableError, WideberthError
 from wideberth.showing.wording import written
 from wideberth.ui import policies
 from wideberth.ui.jobs import Job, Jobs
-from wideberth.ui.workspace import Workspace, safe_name, within
+from wideberth.ui.workspace import Workspace, safe_name, small_file, within
 
 Content = dict[str, Any]
 
 #: What a run's own policy is called in its folder.
 POLICY = "policy.toml"
+#: Where hierarchy files lie, of a table as of a run.
+HIERARCHIES = "hierarchies"
+#: Bytes of a hierarchy file.
+LARGEST = 32 << 20
 
 
 class ChangedError(WideberthError):
@@ -108,6 +113,7 @@ class Opened:
     seed: int | None = None
     version: int = 0
     runs: dict[int, Run] = field(default_factory=dict)
+    begun: int = 0
 
     @property
     def profile(self) -> dict[str, Any] | None:
@@ -137,7 +143,7 @@ class Opened:
         """Return settings in their one form; refuse those that name files of others."""
         settings = policies.normal(content, folder=self.folder)
         for name in policies.files_of(settings).values():
-            within(self.folder, name)
+            within(self.folder / HIERARCHIES, name.removeprefix(f"{HIERARCHIES}/"))
         return settings
 
     def latest(self) -> Run | None:
@@ -149,9 +155,11 @@ class Opened:
 def table_file(text: str) -> Path:
     """Return the file that somebody names, if there is one."""
     path = Path(os.path.expanduser(text.strip()))
-    if not text.strip() or not path.exists():
-        raise TableError("there is no file of that name", hint="write the whole path")
-    if not path.is_file():
+    try:
+        mode = path.stat().st_mode
+    except (OSError, ValueError):  # not there, not for us, or no name at all
+        raise TableError("there is no file of that name", hint="write the whole path") from None
+    if not stat.S_ISREG(mode):
         raise TableError("that is no file", hint="name one file: CSV, Parquet or Arrow")
     return path.resolve()
 
@@ -181,12 +189,12 @@ class Desk:
         table.settle()
         return table
 
-    def run(self, number: str, run: int) -> Run:
+    def run(self, number: str, run: str) -> Run:
         """Return a run of an open table."""
-        runs = self.table(number).runs
-        if run not in runs:
-            raise UnknownError(f"there is no run {run} of this table", hint="make one")
-        return runs[run]
+        found = {str(each.number): each for each in self.table(number).runs.values()}
+        if run not in found:
+            raise UnknownError("there is no such run of this table", hint="see Anonymize")
+        return found[run]
 
     def new_folder(self) -> tuple[str, Path]:
         """Make a private folder for a table, and the number to name it by."""
@@ -202,12 +210,14 @@ class Desk:
     async def open(self, number: str, folder: Path, path: Path) -> Opened:
         """Open a file as a table."""
         job = await self.jobs.start("open", {"path": str(path)})
-        self.tables[number] = Opened(number, path.name, path, folder, job)
+        # A name need not be text that can be written in a page.
+        name = os.fsencode(path.name).decode(errors="replace")
+        self.tables[number] = Opened(number, name, path, folder, job)
         return self.tables[number]
 
     async def reread(self, table: Opened, options: dict[str, Any]) -> None:
         """Read a table differently; its settings begin anew, as they rest on what was read."""
-        job = await self.jobs.start("open", {"path": str(table.path), "options": options})
+        job = await self._started(table, "open", {"path": str(table.path), "options": options})
         await table.job.cancel()
         table.job, table.content = job, {}
         table.version += 1
@@ -219,10 +229,19 @@ class Desk:
     async def close_table(self, number: str) -> None:
         """Close a table: end its jobs and remove what is private of it."""
         table = self.table(number)
+        del self.tables[number]  # first, so that nothing new is begun on it
         for job in [table.job, *(run.job for run in table.runs.values())]:
             await job.cancel()
-        del self.tables[number]
         self.discard(table.folder)
+
+    async def _started(self, table: Opened, task: str, asked: dict[str, Any]) -> Job:
+        """Start a job on a table, unless the table is closed meanwhile."""
+        job = await self.jobs.start(task, asked)
+        if table.number not in self.tables:
+            await job.cancel()
+            self.discard(table.folder)
+            raise UnknownError("the table was closed", hint="open it again")
+        return job
 
     def asked(self, table: Opened, **more: Any) -> dict[str, Any]:
         """Return what jobs on a table are told."""
@@ -235,16 +254,19 @@ class Desk:
 
     async def start_run(self, table: Opened) -> Run:
         """Make a release by the table's settings, in a folder of its own."""
-        number = max(table.runs, default=0) + 1
+        table.begun += 1
+        number, content, seed = table.begun, deepcopy(table.content), table.seed
         folder = self.workspace.folder(f"{table.number}/run-{number}")
-        content, seed = deepcopy(table.content), table.seed
-        policy = policies.toml(content, name=table.name)
-        with self.workspace.file(folder, POLICY) as file:
-            file.write(policy.encode())
-        _copy_hierarchies(table.folder, folder, content)
-        output = self.workspace.folder(f"{table.number}/run-{number}/made")
-        asked = self.asked(table, seed=seed, output=str(output))
-        job = await self.jobs.start("release", {**asked, "folder": str(folder)})
+        try:
+            with self.workspace.file(folder, POLICY) as file:
+                file.write(policies.toml(content, name=table.name).encode())
+            _copy_hierarchies(table.folder, folder, content)
+            output = self.workspace.folder(f"{table.number}/run-{number}/made")
+            asked = self.asked(table, seed=seed, output=str(output))
+            job = await self._started(table, "release", {**asked, "folder": str(folder)})
+        except BaseException:
+            self.discard(folder)
+            raise
         table.runs[number] = Run(number, content, seed, folder, job)
         tidying = asyncio.create_task(self._tidy(job, output))
         self._tidying.add(tidying)
@@ -259,10 +281,10 @@ class Desk:
 
     def attach(self, table: Opened, column: str, text: bytes) -> str:
         """Keep a hierarchy file, and return by which name a policy finds it."""
-        self.workspace.folder(f"{table.number}/hierarchies")
+        self.workspace.folder(f"{table.number}/{HIERARCHIES}")
         stem = safe_name(f"{column}.csv").removesuffix(".csv")
-        name = f"hierarchies/{stem}-{secrets.token_hex(3)}.csv"
-        with self.workspace.file(table.folder / "hierarchies", Path(name).name) as file:
+        name = f"{HIERARCHIES}/{stem}-{secrets.token_hex(3)}.csv"
+        with self.workspace.file(table.folder / HIERARCHIES, Path(name).name) as file:
             file.write(text)
         return name
 
@@ -284,11 +306,13 @@ class Desk:
             try:
                 if folder is None:
                     raise UnknownError("uploaded alone")
-                found[column] = self.attach(table, column, within(folder, name).read_bytes())
+                rows = small_file(within(folder, name), LARGEST)
+                found[column] = self.attach(table, column, rows)
             except (WideberthError, OSError):
                 lacking.append(column)
         kept = {k: v for k, v in content.get("hierarchies", {}).items() if k not in lacking}
         content = policies.relocated({**content, "hierarchies": kept}, found)
+        content.pop("population", None)  # which no release looks at
         _require_columns(content, table.columns)
         table.change(content, table.version, table.seed)
         return lacking
@@ -306,6 +330,6 @@ def _copy_hierarchies(source: Path, target: Path, content: Content) -> None:
     """Keep the files as they are now: they belong to what was run."""
     names = set(policies.files_of(content).values())
     if names:
-        (target / "hierarchies").mkdir(mode=0o700)
+        (target / HIERARCHIES).mkdir(mode=0o700)
     for name in names:
         shutil.copy2(within(source, name), target / name)

@@ -35,7 +35,10 @@ STEPS = {
 #: How many nodes of a lattice are listed.
 _NODES = 20
 #: A report has its style within it, and no script.
-_REPORT_CSP = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
+_REPORT_CSP = (
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'none'"
+)
 
 
 @cache

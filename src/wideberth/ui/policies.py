@@ -97,16 +97,15 @@ def read(text: str | bytes, *, folder: Path | None = None) -> Content:
     """
     try:
         decoded = text.decode() if isinstance(text, bytes) else text
-        content = tomllib.loads(decoded.removeprefix("\ufeff"))
-    except UnicodeDecodeError:
-        raise PolicyError("the policy is not UTF-8 text", hint="save it as UTF-8") from None
+        return normal(tomllib.loads(decoded.removeprefix("\ufeff")), folder=folder)
     except RecursionError:
         raise PolicyError("the policy is nested too deeply", hint="is it a policy file?") from None
+    except UnicodeDecodeError:
+        raise PolicyError("the policy is not UTF-8 text", hint="save it as UTF-8") from None
     except tomllib.TOMLDecodeError as error:  # its message ends in "(at line 3, column 7)"
         twice = "twice" in str(error) or "overwrite" in str(error).lower()
         hint = "[[principle]], two brackets" if twice else 'write texts in quotes: "age"'
         raise PolicyError(f"the policy is not valid TOML: {error}", hint=hint) from None
-    return normal(content, folder=folder)
 
 
 def normal(content: Mapping[str, Any], *, folder: Path | None = None) -> Content:

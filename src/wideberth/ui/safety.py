@@ -29,6 +29,7 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from wideberth.errors import unexpected
+from wideberth.ui.peers import is_stranger
 
 #: The header that a request must carry to change something.
 HEADER = "X-Wideberth"
@@ -168,6 +169,8 @@ class Safety:
             raise _Refusal(405, "the app does not know this method", f"use {', '.join(_METHODS)}")
         if any(origin not in self.origins for origin in said["origin"]):
             raise _Refusal(403, "another site sent this request")
+        if is_stranger(scope.get("client"), scope.get("server")):
+            raise _Refusal(403, "another user of this machine sent this request")
         asked = parse_qs(scope["query_string"].decode("latin-1"), keep_blank_values=True)
         if scope["method"] == "GET" and scope["path"] == "/" and "token" in asked:
             # Whatever page the address is opened from: who knows the token is let in.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import signal
 import socket
 import webbrowser
@@ -71,14 +72,24 @@ def serve(
 
         config = uvicorn.Config(
             create(desk, key=key, port=port, ready=ready),
-            log_config=None,  # its messages could quote a table
+            log_config=None,  # its messages could quote a table; see `_quiet`
             access_log=False,
+            ws="none",
             server_header=False,
             timeout_graceful_shutdown=2,
         )
+        _quiet()
         server = uvicorn.Server(config)
         with _stopping(server):
             server.run(sockets=[listening])
+
+
+def _quiet() -> None:
+    """Let libraries log nothing: what is to be told, the app tells itself."""
+    for name in ("uvicorn", "asyncio"):
+        logger = logging.getLogger(name)
+        logger.addHandler(logging.NullHandler())
+        logger.propagate = False
 
 
 def _doorway(workspace: Workspace, address: str) -> Path:

@@ -1,5 +1,5 @@
 // Step 3: how the release is made; the work, its progress, and what may come in its way.
-import { ask, change, guarded, h, message, ready, state, tell } from "./app.js";
+import { ask, change, guarded, h, message, own, ready, state, tell } from "./app.js";
 
 const form = document.getElementById("settings");
 const working = document.getElementById("working");
@@ -24,7 +24,7 @@ function show() {
 function arrange() {
   for (const label of form.querySelectorAll("[data-for]")) label.hidden = label.dataset.for !== algorithm();
   const quasi = state.content.roles.quasi ?? [];
-  const without = quasi.filter((name) => !(name in (state.content.hierarchies ?? {})));
+  const without = quasi.filter((name) => !own(state.content.hierarchies, name));
   const lacking = [];
   if (algorithm() === "lattice" && without.length) {
     lacking.push(message("caution", `${without.join(", ")} ${without.length === 1 ? "has" : "have"} no hierarchy yet`, null,
@@ -56,7 +56,7 @@ function levels(quasi) {
   place.replaceChildren();
   if (algorithm() !== "lattice") return;
   place.append(h("p", { class: "note" }, "Levels that columns must have; empty: whatever loses the least."), h("div", { class: "fields" }, quasi.map((name) => {
-    const box = h("input", { type: "number", min: 0, step: 1, placeholder: "any", value: typeof fixed[name] === "number" ? fixed[name] : "" });
+    const box = h("input", { type: "number", min: 0, step: 1, placeholder: "any", value: typeof own(fixed, name) === "number" ? fixed[name] : "" });
     box.addEventListener("change", guarded(() => change((content) => {
       const all = { ...content.transform?.levels };
       if (box.value === "") delete all[name]; else all[name] = box.valueAsNumber;

@@ -124,6 +124,9 @@ export const figure = (number) => (typeof number === "number"
 
 export const count = (number) => number.toLocaleString("en-US");
 
+/** What a section says of a column; a column may be called "constructor". */
+export const own = (section, column) => (Object.hasOwn(section ?? {}, column) ? section[column] : undefined);
+
 const waiting = new Set();
 
 /** Run what was asked last, once nobody asks any more for so long, or somebody leaves. */

@@ -1,5 +1,5 @@
 // Step 1: roles, types and hierarchies of the columns.
-import { ask, change, guarded, isSaving, message, ready, saved, state } from "./app.js";
+import { ask, change, guarded, isSaving, message, own, ready, saved, state } from "./app.js";
 import { edit, inWords } from "./hierarchy.js";
 
 const guessed = Object.fromEntries((state.profile?.columns ?? []).map((column) => [column.name, column.role]));
@@ -63,10 +63,10 @@ function show() {
     const role = roleOf(row.dataset.column);
     row.className = `role-${role}`;
     row.querySelector(".role").value = role;
-    row.querySelector(".why").hidden = role !== guessed[row.dataset.column]; // then it is a choice
-    const kind = state.content.types?.[row.dataset.column];
+    row.querySelector(".why").hidden = role !== own(guessed, row.dataset.column); // then it is a choice
+    const kind = own(state.content.types, row.dataset.column);
     if (kind) row.querySelector(".type").value = kind;
-    const rule = state.content.hierarchies?.[row.dataset.column];
+    const rule = own(state.content.hierarchies, row.dataset.column);
     row.querySelector(".said").textContent = rule ? inWords(rule) : "add";
     row.querySelector(".hierarchy").hidden = !["quasi", "sensitive"].includes(role);
   }

@@ -1,5 +1,5 @@
 // The small editor of hierarchies: intervals, masks, dates, trees; tried on the column before it is kept.
-import { ask, change, count, guarded, h, message, state } from "./app.js";
+import { ask, change, count, guarded, h, message, own, state } from "./app.js";
 
 const dialog = document.getElementById("editor");
 const kinds = {
@@ -25,8 +25,8 @@ export function inWords(rule) {
 /** Let a column's hierarchy be edited; resolves when the dialog is closed. */
 export function edit(column) {
   const found = state.profile.columns.find((each) => each.name === column);
-  const now = state.content.hierarchies?.[column];
-  const type = state.content.types?.[column] ?? found.type;
+  const now = own(state.content.hierarchies, column);
+  const type = own(state.content.types, column) ?? found.type;
   const kindOf = (rule) => (typeof rule === "string" ? "file" : Object.keys(kinds).find((kind) => kind in rule));
   let kind = (now && kindOf(now)) ?? usual[type] ?? (found.values ? "tree" : "mask");
   let tried = null;

@@ -1,16 +1,16 @@
 // Step 2: what every group must satisfy, and what this table permits.
-import { alarm, ask, change, count, figure, h, later, message, ready, says, state } from "./app.js";
+import { alarm, ask, change, count, figure, h, later, message, own, ready, says, state } from "./app.js";
 import { Curve, allowed, bound } from "./curve.js";
 import { controls } from "./parameters.js";
 
 const place = document.getElementById("attributes");
 const { catalogue, kinds, profile } = state;
-const types = Object.fromEntries(profile.columns.map((column) => [column.name, state.content.types?.[column.name] ?? column.type]));
+const types = Object.fromEntries(profile.columns.map((column) => [column.name, own(state.content.types, column.name) ?? column.type]));
 const NUMBERS = ["integer", "float", "decimal", "date"];
 
 /** The sensitive attributes: columns, or all that begin alike where they are shares of a whole. */
 const wholes = Object.fromEntries(profile.columns.map((column) => [column.name, column.part_of ? `${column.part_of}.*` : column.name]));
-const attributes = [...new Set((state.content.roles.sensitive ?? []).map((name) => wholes[name] ?? name))];
+const attributes = [...new Set((state.content.roles.sensitive ?? []).map((name) => own(wholes, name) ?? name))];
 
 /** What the library knows of an attribute: asked once, when it is first shown. */
 const known = new Map();
@@ -213,7 +213,7 @@ class Card {
 function kindOf(on, found) {
   if (found?.tree) return "tree";
   if (found?.vector || on.endsWith(".*")) return "anything";
-  return NUMBERS.includes(types[on]) ? "numbers" : "categories";
+  return NUMBERS.includes(own(types, on)) ? "numbers" : "categories";
 }
 
 /** The chooser in plain words. */
