@@ -167,7 +167,7 @@ def _names(request: Request) -> tuple[str, str]:
     if len(sensitive) != 1:
         raise ParameterError(
             f"anatomy publishes one sensitive attribute, not {len(sensitive)}",
-            hint='one sensitive column, others as quasi-identifiers; or algorithm = "mondrian"',
+            hint='drop the others (identifier), or algorithm = "mondrian"',
         )
     for principle in request.principles:
         require_fit(principle)

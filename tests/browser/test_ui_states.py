@@ -67,6 +67,7 @@ def test_wrong_files_are_told_of_and_harm_nothing(visit: Visit, folder: Path, pe
         "could not be read"
     )
     before = walk.page.get_by_role("listitem").count()
+    walk.page.once("dialog", lambda asked: asked.accept())
     walk.page.get_by_role("button", name="Close torn.parquet").click()
     expect(walk.page.get_by_role("listitem")).to_have_count(before - 1)
 
@@ -91,7 +92,12 @@ def test_upload(visit: Visit, server: Server, people: Path, way: str) -> None:
     assert kept.read_bytes() == people.read_bytes()
     assert kept.stat().st_mode & 0o777 == 0o600
     walk.go("/")
-    walk.page.locator(f"[data-close='{kept.parent.name}']").click()
+    close = walk.page.locator(f"[data-close='{kept.parent.name}']")
+    walk.page.once("dialog", lambda asked: asked.dismiss())
+    close.click()
+    assert kept.exists()
+    walk.page.once("dialog", lambda asked: asked.accept())
+    close.click()
     until(lambda: not kept.parent.exists(), "the upload is removed")
 
 
@@ -361,8 +367,12 @@ def test_runs_are_compared_and_taken_up_again(visit: Visit, people: Path, tmp_pa
     again.onward()
     expect(again.asked_of("k-anonymity").box("k")).to_have_value("40")
 
-    # An uploaded policy comes alone: it says which hierarchies are lacking.
+    # An uploaded policy comes alone: what is attached here stays, and what is not is lacking.
     again.step("Data and roles")
+    again.page.get_by_label("Or choose the file").set_input_files(taken / "policy.toml")
+    expect(again.alert).to_contain_text("are taken up")
+    expect(again.row("sex").locator(".said")).to_have_text("tree")
+    again = walk.tab().open(people)
     again.page.get_by_label("Or choose the file").set_input_files(taken / "policy.toml")
     expect(again.alert).to_contain_text("sex")
     expect(again.alert).to_contain_text("not found")

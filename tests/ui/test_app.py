@@ -107,19 +107,15 @@ def test_files_are_those_of_the_run(client: TestClient, table: str, tmp_path: Pa
     change(client, table)
     run = made(client, table)
     packed = zipfile.ZipFile(BytesIO(client.get(f"{run}/files/all.zip").content))
-    assert set(packed.namelist()) == {
-        "release.csv",
-        "release.csv.manifest.json",
-        "report.html",
-        "report.json",
-        "policy.toml",
-    }
+    names = ["release.csv", "release.csv.manifest.json", "report.html", "report.json"]
+    assert set(packed.namelist()) == {f"run-1/{name}" for name in (*names, "policy.toml")}
     one = client.get(f"{run}/files/release.csv")
-    assert one.content == packed.read("release.csv")
+    assert one.content == packed.read("run-1/release.csv")
     assert one.headers["content-disposition"].startswith("attachment")
     packed.extractall(tmp_path)
-    policy = tmp_path / "policy.toml"
-    assert wb.check(tmp_path / "release.csv", policy=policy, group="group").satisfied
+    folder = tmp_path / "run-1"
+    checked = wb.check(folder / "release.csv", policy=folder / "policy.toml", group="group")
+    assert checked.satisfied
 
 
 @pytest.mark.parametrize("name", ["../policy.toml", "..%2f..%2fpeople.csv", "/etc/passwd", ".lock"])
@@ -197,10 +193,12 @@ def test_a_table_that_cannot_be_read(client: TestClient):
 
 
 def test_a_table_is_read_differently(client: TestClient, table: str):
+    change(client, table, group="cell")
     given = {"missing": ["F"], "delimiter": "", "encoding": ""}
     assert client.post(f"{table}/reread", json=given).status_code == 200
     told = until(client, table)
     assert told["content"]["table"] == {"missing": ["F"]}
+    assert told["content"]["group"] == "cell"
 
 
 def test_advice_comes_with_its_pictures(client: TestClient, table: str):
@@ -255,7 +253,7 @@ def test_settings_are_taken_up_again(client: TestClient, table: str, tmp_path: P
     told = client.post(
         f"{table}/policy", content=text, headers={"Content-Type": "application/toml"}
     ).json()
-    assert told["lacking"] == ["sex", "age"]
+    assert told["lacking"] == ["age"]  # the other is here already
     bad = client.post(f"{table}/policy", content=b"[roles", headers={"Content-Type": "x/toml"})
     assert bad.status_code == 422
     other = text.replace(b'"zip"', b'"postcode"').partition(b"[hierarchies]")[0]
@@ -360,3 +358,49 @@ def test_a_name_that_is_no_text(client: TestClient, census: Path, tmp_path: Path
     table = client.portal.call(desk.open_path, str(path))  # JSON has no form for such a name
     assert "caf\ufffd.csv" in client.get("/").text
     assert client.get(f"/tables/{table.number}/data").status_code == 200
+
+
+def test_runs_are_compared_on_one_yardstick(client: TestClient, table: str):
+    page = table.removeprefix("/api") + "/compare"
+    for epsilon in (10, 3000):
+        asked = [{"name": "epsilon-m", "on": "salary", "epsilon": epsilon, "m": 3}]
+        change(client, table, principle=asked)
+        made(client, table)
+    assert "on the same scale" in client.get(page).text
+    assert client.post(f"{table}/weigh").status_code == 200
+    text = client.get(page).text
+    assert "on the same scale" not in text
+    assert "to within 3,000" in text
+    desk: Desk = client.app.state.desk  # type: ignore[attr-defined]
+    weighed = desk.tables[table.rpartition("/")[2]].weighed
+    near, wide = (weighed[run, "salary", "3000"] for run in (1, 2))
+    assert near > wide  # who asks for less gets less, which his own reach of 10 would hide
+
+
+def test_what_is_not_sensitive_everywhere_is_left_out_of_a_comparison(
+    client: TestClient, table: str
+):
+    k = [{"name": "k-anonymity", "k": 3}]
+    change(client, table, principle=k)
+    made(client, table)
+    roles = {"quasi": ["age", "sex"], "sensitive": ["zip"], "insensitive": ["salary"]}
+    change(client, table, principle=k, roles=roles)
+    made(client, table)
+    text = client.get(table.removeprefix("/api") + "/compare").text
+    assert "Left out: salary and zip, sensitive in some of the runs only" in text
+
+
+def test_a_reading_that_fails_changes_nothing(client: TestClient, table: str):
+    before = client.get(table).json()
+    given = {"missing": [], "delimiter": "", "encoding": "no-such"}
+    answer = client.post(f"{table}/reread", json=given)
+    assert answer.status_code == 422
+    assert client.get(table).json() == before
+
+
+def test_the_release_is_shown(client: TestClient, table: str):
+    change(client, table)
+    run = made(client, table)
+    first = client.get(f"{run}/files/release.csv").text.splitlines()[1].split(",")[0]
+    assert "First rows of the release" in client.get(f"{run}/judge").text
+    assert first in client.get(f"{run}/judge").text

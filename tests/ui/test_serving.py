@@ -380,7 +380,7 @@ def test_killed_server_takes_its_jobs_along_and_the_next_sweeps(tmp_path: Path) 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
-    [(["missing.csv"], "no file of that name"), (["--port", "1"], "port 1 cannot be used")],
+    [(["missing.csv"], "there is no file"), (["--port", "1"], "port 1 cannot be used")],
 )
 def test_start_that_fails_says_why_and_leaves_nothing(
     tmp_path: Path, arguments: list[str], said: str

@@ -25,12 +25,15 @@ _ENOUGH = 20  # rows below which being unique means little
 _NUMBERING = {"index", "row", "rows", "rownum", "unnamed"}
 _WORDS = {
     "identifier": "id uuid name surname firstname lastname fullname username email mail phone "
-    "telephone mobile fax ssn passport iban account address street",
+    "telephone mobile fax ssn passport iban account address street "
+    "vorname nachname telefon adresse",
     "sensitive": "salary income wage wages earnings pay tax debt disease diagnosis condition "
-    "illness symptom medication treatment drug hiv religion belief party orientation score grade",
+    "illness symptom medication treatment drug hiv religion belief party orientation score grade "
+    "gehalt einkommen lohn diagnose krankheit revenu salaire maladie",
     "quasi": "age sex gender zip zipcode postcode postal birth birthdate birthday birthplace dob "
     "nationality citizenship race ethnicity marital education degree school occupation job "
-    "profession employer workclass region city town county state country language",
+    "profession employer workclass region city town county state country language "
+    "alter geschlecht plz postleitzahl geburtsdatum geburtsort beruf sexe naissance",
 }
 
 

@@ -14,7 +14,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from wideberth.errors import OutputError, ParameterError, PolicyError, TableError
-from wideberth.ui.desk import LARGEST, Desk, Opened, Run
+from wideberth.ui.comparing import Yardstick
+from wideberth.ui.desk import LARGEST, Desk, Opened, Run, asked_of, release_name
 from wideberth.ui.workspace import RefusedError, safe_name, small_file
 
 #: How much of an upload is held in memory, and how large a policy may be.
@@ -39,6 +40,7 @@ def routes() -> list[Route]:
         Route(f"{table}/hierarchy/file", hierarchy_file, methods=["POST"]),
         Route(f"{table}/runs", start_run, methods=["POST"]),
         Route(run, run_state),
+        Route(f"{table}/weigh", weigh, methods=["POST"]),
         Route(f"{run}/cancel", cancel, methods=["POST"]),
         Route(f"{run}/reopen", reopen, methods=["POST"]),
     ]
@@ -120,12 +122,39 @@ async def state(request: Request) -> Response:
 
 def settings(table: Opened) -> dict[str, Any]:
     """Return the settings as a page's script changes them."""
-    return {"content": table.content, "seed": table.seed, "version": table.version}
+    return {
+        "content": table.content,
+        "seed": table.seed,
+        "version": table.version,
+        "asked": asked_of(table.content),
+    }
 
 
 def told(run: Run) -> dict[str, Any]:
     """Tell of a run how far it is."""
     return {"run": run.number, "settings": run.settings, "job": run.job.view()}
+
+
+async def weigh(request: Request) -> Response:
+    """Measure all runs of a table on one yardstick."""
+    table = table_of(request)
+    yardstick = Yardstick.of([run for run in table.runs.values() if run.result is not None])
+    runs = [
+        {
+            "run": run.number,
+            "release": str(run.made / release_name(run)),
+            "content": run.content,
+            "folder": str(run.folder),
+            "group": None if run.is_anatomy else (run.result or {})["manifest"]["group"],
+        }
+        for run in yardstick.lacking(table.weighed)
+    ]
+    asked = {"path": str(table.path), "runs": runs, "reaches": yardstick.reaches}
+    found = await _waited(request, "weigh", asked)
+    for number, risks in found["runs"].items():
+        for on, worst in risks.items():
+            table.weighed[int(number), on, yardstick.reaches[on]] = worst
+    return JSONResponse({})
 
 
 async def close(request: Request) -> Response:

@@ -124,3 +124,12 @@ def unfit_for_anatomy() -> list[str]:
         except ParameterError:
             found.append(cls.name)
     return found
+
+
+def of_size() -> list[str]:
+    """Return the principles that look at no sensitive value.
+
+    >>> of_size()
+    ['k-anonymity']
+    """
+    return [name for name, told in catalogue().items() if told["needs"] == "size"]

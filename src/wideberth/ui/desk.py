@@ -28,6 +28,8 @@ Content = dict[str, Any]
 POLICY = "policy.toml"
 #: Where hierarchy files lie, of a table as of a run.
 HIERARCHIES = "hierarchies"
+#: Letters of a path that a message shows.
+_SHOWN = 300
 #: Bytes of a hierarchy file.
 LARGEST = 32 << 20
 
@@ -78,12 +80,27 @@ class Run:
         return self.job.result
 
     @property
+    def made(self) -> Path:
+        """Where the release and the report lie."""
+        return self.folder / "made"
+
+    @property
+    def is_anatomy(self) -> bool:
+        """Whether the release is two tables, in a folder."""
+        return self.content.get("transform", {}).get("algorithm") == "anatomy"
+
+    @property
     def settings(self) -> str:
         """The settings in a line: principles, algorithm, and what else was chosen."""
         chosen = dict(self.content.get("transform", {}))
         algorithm = str(chosen.pop("algorithm", "mondrian"))
         more = [f"{key.replace('_', ' ')} {_said(value)}" for key, value in chosen.items() if value]
         return "; ".join([*asked_of(self.content), ", ".join([algorithm, *more])])
+
+
+def release_name(run: Run) -> str:
+    """Return what the release of a run is called: a file, or the folder of its two tables."""
+    return str((run.result or {})["files"][0]).partition("/")[0]
 
 
 @dataclass
@@ -114,6 +131,7 @@ class Opened:
     version: int = 0
     runs: dict[int, Run] = field(default_factory=dict)
     begun: int = 0
+    weighed: dict[tuple[int, str, str], float] = field(default_factory=dict)
 
     @property
     def profile(self) -> dict[str, Any] | None:
@@ -154,11 +172,12 @@ class Opened:
 
 def table_file(text: str) -> Path:
     """Return the file that somebody names, if there is one."""
-    path = Path(os.path.expanduser(text.strip()))
+    path = Path(os.path.expanduser(text.strip())).absolute()
     try:
         mode = path.stat().st_mode
     except (OSError, ValueError):  # not there, not for us, or no name at all
-        raise TableError("there is no file of that name", hint="write the whole path") from None
+        shown = os.fsencode(path).decode(errors="replace")[:_SHOWN]
+        raise TableError(f"there is no file {shown}", hint="check the path") from None
     if not stat.S_ISREG(mode):
         raise TableError("that is no file", hint="name one file: CSV, Parquet or Arrow")
     return path.resolve()
@@ -216,10 +235,17 @@ class Desk:
         return self.tables[number]
 
     async def reread(self, table: Opened, options: dict[str, Any]) -> None:
-        """Read a table differently; its settings begin anew, as they rest on what was read."""
+        """Read a table differently; if that fails, it stays as it is.
+
+        Types are guessed anew. Roles and the rest stay, if there are the same columns.
+        """
         job = await self._started(table, "open", {"path": str(table.path), "options": options})
-        await table.job.cancel()
-        table.job, table.content = job, {}
+        await job.finished()
+        proposal, before = job.outcome()["proposal"], table.columns
+        table.job = job
+        kept = dict(table.content) if table.columns == before else {}
+        kept.pop("table", None)
+        table.content = {**proposal, **kept, "types": proposal["types"]}
         table.version += 1
 
     def discard(self, folder: Path) -> None:
@@ -310,9 +336,15 @@ class Desk:
                 found[column] = self.attach(table, column, rows)
             except (WideberthError, OSError):
                 lacking.append(column)
+        # What the file does not bring along stays as it was here.
         kept = {k: v for k, v in content.get("hierarchies", {}).items() if k not in lacking}
+        here = {k: v for k, v in table.content.get("hierarchies", {}).items() if k in lacking}
+        lacking = [column for column in lacking if column not in here]
         content = policies.relocated({**content, "hierarchies": kept}, found)
+        content["hierarchies"] = {**content.get("hierarchies", {}), **here}
         content.pop("population", None)  # which no release looks at
+        if "table" in table.content:  # as it was read, and is shown
+            content["table"] = table.content["table"]
         _require_columns(content, table.columns)
         table.change(content, table.version, table.seed)
         return lacking

@@ -16,12 +16,11 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
 
 from wideberth.reporting.html import glance
-from wideberth.showing import wording
 from wideberth.showing.pages import environment as environment_of
 from wideberth.ui import api, policies
-from wideberth.ui.catalogue import KINDS, catalogue, unfit_for_anatomy
+from wideberth.ui.catalogue import KINDS, catalogue, of_size, unfit_for_anatomy
 from wideberth.ui.comparing import comparison
-from wideberth.ui.desk import Opened, Run, UnknownError, asked_of
+from wideberth.ui.desk import Opened, Run, UnknownError, release_name
 from wideberth.ui.workspace import within
 
 #: The steps: the name in an address, and that for people.
@@ -139,12 +138,14 @@ async def anonymize(request: Request) -> Response:
     table = api.table_of(request)
     if table.profile is None:
         return RedirectResponse(f"/tables/{table.number}/data", 303)
-    runs = [api.told(run) for run in table.runs.values()]
+    # A refusal of other settings than these would only confuse.
+    runs = [
+        {**api.told(run), "current": run.content == table.content} for run in table.runs.values()
+    ]
     return _page(
         request,
         "anonymize",
-        **_about(table, profile=_outline(table), runs=runs, unfit=unfit_for_anatomy()),
-        asked=wording.listed(asked_of(table.content)) if table.content.get("principle") else "",
+        **_about(table, runs=runs, unfit=unfit_for_anatomy(), of_size=of_size()),
         runs=list(reversed(table.runs.values())),
         choices={"algorithm": ALGORITHMS, "cuts": CUTS, "dealing": DEALING, "measure": MEASURES,
                  "method": METHODS},
@@ -184,6 +185,7 @@ async def judge(request: Request) -> Response:
         manifest=made["manifest"],
         charts=made["charts"],
         nodes=_nodes(made["nodes"], made["manifest"]),
+        previews=made["previews"],
         others=[other for other in table.runs.values() if other.result is not None],
     )
 
@@ -212,15 +214,15 @@ async def compare(request: Request) -> Response:
     """Show several runs side by side."""
     table = api.table_of(request)
     runs = [run for run in table.runs.values() if run.result is not None]
-    found = comparison(runs)
-    about = _about(table, charts={"compared": found["charts"]})
-    return _page(request, "compare", **about, rows=found["rows"], charts=found["charts"])
+    found = comparison(runs, table.weighed)
+    about = _about(table, charts={"compared": found["charts"]}, waiting=found["waiting"])
+    return _page(request, "compare", **about, found=found, rows=found["rows"])
 
 
 async def export(request: Request) -> Response:
     """Show step 5: what there is to take along."""
     table, run, made = _made(request)
-    output = _release_name(made)
+    output = release_name(run)
     return _page(
         request,
         "export",
@@ -232,11 +234,6 @@ async def export(request: Request) -> Response:
         ),
         python=policies.python(run.content, table=table.name, output=output, seed=run.seed),
     )
-
-
-def _release_name(made: Mapping[str, Any]) -> str:
-    """Return what the release is called: a file, or the folder of its two tables."""
-    return str(made["files"][0]).partition("/")[0]
 
 
 #: What each file is, by how its name begins or ends.
@@ -272,7 +269,7 @@ def _files(run: Run, made: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def _path(run: Run, made: Mapping[str, Any], name: str) -> Path:
     """Return where a file of a run lies, by the name under which it is offered."""
-    return within(run.folder / "made" if name in made["files"] else run.folder, name)
+    return within(run.made if name in made["files"] else run.folder, name)
 
 
 async def file(request: Request) -> Response:
@@ -298,7 +295,7 @@ def _packed(run: Run, made: Mapping[str, Any], names: list[str]) -> Path:
             zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
         ):
             for name in names:
-                archive.write(_path(run, made, name), name)
+                archive.write(_path(run, made, name), f"run-{run.number}/{name}")
         Path(draft.name).replace(packed)
     return packed
 

@@ -22,6 +22,8 @@ function show() {
 
 /** Show what the algorithm looks at, and what it still lacks. */
 function arrange() {
+  const asked = new Intl.ListFormat("en").format(state.asked);
+  document.getElementById("asked").textContent = asked ? `Every group must satisfy ${asked}.` : "Nothing is asked of the groups yet.";
   for (const label of form.querySelectorAll("[data-for]")) label.hidden = label.dataset.for !== algorithm();
   const quasi = state.content.roles.quasi ?? [];
   const without = quasi.filter((name) => !own(state.content.hierarchies, name));
@@ -34,7 +36,13 @@ function arrange() {
   if (algorithm() === "anatomy" && unfit.length) {
     const leave = () => change((content) => { content.principle = content.principle.filter((entry) => !unfit.includes(entry.name)); });
     lacking.push(message("caution", `two tables keep the columns exact, so they cannot answer for ${unfit.join(" and ")}`, null,
-      h("p", {}, h("button", { type: "button", class: "second", onclick: guarded(() => leave().then(() => location.reload())) }, `Leave ${unfit.join(" and ")} out`))));
+      h("p", {}, h("button", { type: "button", class: "second", onclick: guarded(() => leave().then(arrange)) }, `Leave ${unfit.join(" and ")} out`))));
+  }
+  const sensitive = state.content.roles.sensitive ?? [];
+  const protecting = (state.content.principle ?? []).filter((entry) => !state.of_size.includes(entry.name)).flatMap((entry) => [entry.on ?? sensitive].flat());
+  const bare = sensitive.filter((name) => !protecting.some((on) => on === name || (on.endsWith(".*") && name.startsWith(on.slice(0, -1)))));
+  if (bare.length) {
+    lacking.push(message("caution", `no principle protects ${bare.join(", ")}: who finds a group may learn the value`, null, h("a", { href: `${base}/principle` }, "Choose one in step 2")));
   }
   if (!quasi.length) lacking.push(message("bad", "no column is a quasi-identifier", null, h("a", { href: `${base}/data` }, "Give roles in step 1")));
   if (!(state.content.principle ?? []).length) lacking.push(message("bad", "no principle is chosen", null, h("a", { href: `${base}/principle` }, "Choose one in step 2")));
@@ -94,6 +102,7 @@ const phases = { reading: "reading the table", preparing: "compiling, which is n
 /** Follow a run until it ends. */
 async function follow(run) {
   working.hidden = false;
+  document.getElementById("cancel").focus();
   document.getElementById("go").disabled = true;
   const bar = working.querySelector("progress");
   document.getElementById("cancel").onclick = guarded(() => ask("POST", `${base}/runs/${run}/cancel`));
@@ -125,7 +134,7 @@ function ended(run, job, lately = true) {
   const title = kind === "InfeasibleError" ? "this cannot be promised with these settings" : ["LostError", "InternalError", "MemoryError"].includes(kind) ? "the work broke off" : "the release could not be made";
   outcome.replaceChildren(h("div", { class: "card", tabindex: -1 }, h("h2", {}, `Run ${run}: ${title}`),
     message(kind === "InfeasibleError" ? "caution" : "bad", what ?? "nobody knows why", hint),
-    h("p", {}, kind === "InfeasibleError" ? "Nothing was made. Ask for less, or permit that some rows are left out." : "Nothing was made; everything else is as it was."), ways));
+    h("p", {}, "Nothing was made; everything else is as it was."), ways));
   if (lately) outcome.firstChild.focus();
 }
 
@@ -151,4 +160,4 @@ ready();
 // Whoever comes back, or reloads, finds the work where it is.
 const last = state.runs.at(-1);
 if (last?.job.state === "running") guarded(async () => ended(last.run, await follow(last.run)))();
-else if (last?.job.state === "failed") ended(last.run, last.job, false);
+else if (last?.job.state === "failed" && last.current) ended(last.run, last.job, false);

@@ -71,9 +71,12 @@ export function h(tag, attributes = {}, ...children) {
 
 const signs = { good: "✓", caution: "!", bad: "✗", info: "i", waiting: "…" };
 
+/** Hints for the command line help nobody here. */
+const useful = (hint) => hint && !/^(wideberth |--)/.test(hint);
+
 /** A message: kind is good, caution, bad, info or waiting. */
 export function message(kind, what, hint = null, ...more) {
-  const tried = hint ? h("span", { class: "hint" }, `Try: ${hint}`) : null;
+  const tried = useful(hint) ? h("span", { class: "hint" }, `Try: ${hint}`) : null;
   return h("div", { class: `message ${kind}` },
     h("span", { class: "sign", "aria-hidden": "true" }, signs[kind]),
     h("div", {}, sentence(what), " ", tried, ...more));
@@ -83,7 +86,7 @@ export function message(kind, what, hint = null, ...more) {
 export function says(kind, what, hint = null) {
   return h("p", { class: `says ${kind}` },
     h("span", { class: "sign", "aria-hidden": "true" }, signs[kind]),
-    h("span", {}, sentence(what), hint ? h("span", { class: "hint" }, `Try: ${hint}`) : null));
+    h("span", {}, sentence(what), useful(hint) ? h("span", { class: "hint" }, `Try: ${hint}`) : null));
 }
 
 /** Show what went wrong on top of the page, until something else does. */

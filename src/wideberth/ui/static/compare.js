@@ -1,5 +1,5 @@
 // Several runs side by side: the scatter shows those that are ticked.
-import { ready, state } from "./app.js";
+import { ask, guarded, ready, state } from "./app.js";
 import { drawAll } from "./figures.js";
 
 const form = document.getElementById("chosen");
@@ -16,6 +16,12 @@ function show() {
   drawAll(keep(state.charts));
 }
 
+if (state.waiting) {
+  guarded(async () => {
+    await ask("POST", `/tables/${state.table}/weigh`);
+    location.reload();
+  })();
+}
 if (form) {
   form.addEventListener("change", show);
   show();

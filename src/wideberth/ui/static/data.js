@@ -3,6 +3,7 @@ import { ask, change, guarded, isSaving, message, own, ready, saved, state } fro
 import { edit, inWords } from "./hierarchy.js";
 
 const guessed = Object.fromEntries((state.profile?.columns ?? []).map((column) => [column.name, column.role]));
+let shelf = [];
 const rows = [...document.querySelectorAll("tr[data-column]")];
 
 if (!state.profile) waitForTable();
@@ -47,10 +48,11 @@ function setRole(content, column, role) {
   for (const each of ["identifier", "quasi", "sensitive", "insensitive"]) {
     content.roles[each] = names.filter((name) => now[name] === each);
   }
-  // A principle on what is no longer sensitive asks for nothing.
-  const guarded_ = (entry) => [entry.on ?? []].flat();
-  content.principle = (content.principle ?? []).filter((entry) => guarded_(entry)
-    .every((on) => content.roles.sensitive.includes(on) || on.endsWith(".*")));
+  // A principle on what is not sensitive asks for nothing. It is kept, in case that is changed back.
+  const asksOf = (entry) => [entry.on ?? []].flat().every((on) => content.roles.sensitive.includes(on) || on.endsWith(".*"));
+  const all = [...(content.principle ?? []), ...shelf.filter((entry) => [entry.on].flat().includes(column))];
+  content.principle = all.filter(asksOf);
+  shelf = [...shelf.filter((entry) => !all.includes(entry)), ...all.filter((entry) => !asksOf(entry))];
   const transform = content.transform ?? {};
   for (const key of ["levels", "weights", "recoding", "align"]) {
     if (role !== "quasi" && transform[key] && typeof transform[key] === "object") delete transform[key][column];
@@ -85,6 +87,7 @@ function advise() {
 document.getElementById("reread")?.addEventListener("submit", guarded(async (event) => {
   event.preventDefault();
   const { missing, delimiter, encoding } = Object.fromEntries(new FormData(event.target));
+  await saved();
   await ask("POST", `/tables/${state.table}/reread`, {
     missing: missing.split(",").map((token) => token.trim()),
     delimiter: delimiter === "\\t" ? "\t" : delimiter,

@@ -71,8 +71,11 @@ export function edit(column) {
     await change((content) => { delete content.hierarchies[column]; });
     dialog.close();
   }));
+  // A tree takes its time to write; numbers and files are soon given again.
+  const leave = () => ![...form.querySelectorAll(".tree input")].some((input) => input.value) || confirm("Leave without the tree that was written here?");
   const cancel = h("button", { type: "button", class: "second" }, "Cancel");
-  cancel.addEventListener("click", () => dialog.close());
+  cancel.addEventListener("click", () => { if (leave()) dialog.close(); });
+  dialog.oncancel = (event) => { if (!leave()) event.preventDefault(); };
   dialog.replaceChildren(
     h("h2", { id: "editor-title" }, "Hierarchy of ", h("code", {}, column)),
     h("p", { class: "note" }, "How values become coarser, level by level. Quasi-identifiers are published on it; a sensitive attribute's tree says which values are alike."),
@@ -141,7 +144,10 @@ const editors = {
     const more = h("button", { type: "button", class: "quiet" }, "Add a level");
     more.addEventListener("click", () => { depth += 1; redraw(); });
     redraw();
-    const rows = () => [...body.rows].map((row) => [row.dataset.value, ...levels().map((level) => row.cells[level].firstChild.value.trim() || "*"), "*"]);
+    const written = (row, level) => row.cells[level].firstChild.value.trim();
+    // A level on which nothing is written is none.
+    const used = () => levels().filter((level) => [...body.rows].some((row) => written(row, level)));
+    const rows = () => [...body.rows].map((row) => [row.dataset.value, ...used().map((level) => written(row, level) || "*"), "*"]);
     return [onsubmit(h("form", {}, h("div", { class: "tree", tabindex: 0, role: "region", "aria-label": "Values" }, h("table", {}, h("thead", {}, head), body)), lists,
       h("p", { class: "note" }, "Values with the same name belong together; what is left empty belongs to *, which is everything."), h("div", { class: "row" }, button("Try it"), more)),
     () => attempt(() => ask("POST", `/tables/${state.table}/hierarchy`, { column, rows: rows() })))];

@@ -41,6 +41,7 @@ document.getElementById("by-path").addEventListener("submit", guarded(async (eve
 }));
 for (const button of document.querySelectorAll("[data-close]")) {
   button.addEventListener("click", guarded(async () => {
+    if (!confirm("Close this table? Its settings and releases are removed; what was downloaded stays.")) return;
     await ask("DELETE", `/tables/${button.dataset.close}`);
     location.reload();
   }));

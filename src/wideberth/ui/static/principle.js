@@ -64,7 +64,7 @@ async function judge() {
   try {
     const found = await ask("POST", `/tables/${state.table}/possible`, {}, { signal: asking.signal });
     const kinds_ = { yes: "good", no: "bad", unknown: "caution" };
-    if (found.together) together.replaceChildren(message("bad", found.together.what, found.together.hint));
+    if (found.together) together.replaceChildren(message("bad", found.together.what, found.together.hint, instead()));
     list.forEach((entry, at) => {
       const { verdict, what, hint } = found.principles[at] ?? {};
       const card = cards.get(entry);
@@ -76,6 +76,20 @@ async function judge() {
     if (error.name === "AbortError") return;
     for (const entry of open) cards.get(entry)?.say("bad", error.what ?? "that could not be told", error.hint);
   }
+}
+
+/** A way out where two principles do not go together: (δ,l) implies (ε,m), and goes with any other. */
+function instead() {
+  const entry = list.find((each) => each.name === "epsilon-m" && !each.relative && typeof each.epsilon === "number");
+  if (!entry) return null;
+  const swap = () => {
+    list[list.indexOf(entry)] = { name: "delta-l", ...(entry.on ? { on: entry.on } : {}), delta: entry.epsilon, l: entry.m };
+    cards.delete(entry);
+    save();
+    render();
+  };
+  return h("p", {}, h("button", { type: "button", class: "second", onclick: swap }, `Ask for ${catalogue["delta-l"].title} on ${entry.on ?? attributes[0]} instead`),
+    h("span", { class: "note" }, " It asks for somewhat more, and goes together with every other principle."));
 }
 
 /** What an entry asks, in words with its numbers. */
@@ -224,6 +238,8 @@ function chooser(on, found, open) {
     h("optgroup", { label: "Others" }, Object.values(catalogue).filter((each) => !["size", "several"].includes(each.needs) && !kinds[kind].principles.includes(each.name))
       .map((each) => h("option", { value: each.name }, `${each.title} – ${each.protects}`))));
   fill(chosen);
+  // Only one principle whose groups are dealt can be asked for: then the other one for numbers.
+  if (chosen === "numbers" && list.some((entry) => ["epsilon-m", "l-e", "dissimilarity"].includes(entry.name))) select.value = "delta-l";
   const cardsOf = Object.entries(kinds).map(([kind, { title, words }]) => {
     const input = h("input", { type: "radio", name: `kind-${on}`, value: kind, checked: kind === chosen });
     input.addEventListener("change", () => fill(kind));
@@ -277,6 +293,7 @@ function section(on, at) {
     body.replaceChildren(
       ...(own.length ? [] : [message("caution", `nothing protects ${on} yet`, "choose below what it is")]),
       ...own.map((entry) => cardOf(entry, found)),
+      ...(found.missing ? [h("p", { class: "note" }, `${count(found.missing)} of ${count(found.rows)} values are missing: missing counts as a value of its own, far from every other.`)] : []),
       chooser(on, found, !own.length));
   }, (error) => body.replaceChildren(message("bad", error.what ?? "this attribute could not be looked at", error.hint)));
   return h("section", { class: "card attribute", "aria-labelledby": `on-${at}` },

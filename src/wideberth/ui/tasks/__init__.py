@@ -20,6 +20,7 @@ _TASKS = {
     "hierarchy": ("hierarchies", "hierarchy"),
     "usual": ("usual", "usual"),
     "release": ("releasing", "release"),
+    "weigh": ("weighing", "weigh"),
 }
 
 
@@ -27,7 +28,7 @@ def names() -> list[str]:
     """Return the names of all tasks.
 
     >>> names()
-    ['open', 'advise', 'possible', 'hierarchy', 'usual', 'release']
+    ['open', 'advise', 'possible', 'hierarchy', 'usual', 'release', 'weigh']
     """
     return list(_TASKS)
 

@@ -17,9 +17,12 @@ from wideberth.latticing import lattice
 from wideberth.policy import Policy
 from wideberth.release import Release
 from wideberth.ui import tasks
+from wideberth.ui.tasks.opening import shown
 
 #: Seconds for which other nodes of the lattice are looked for.
 _SECONDS = 60
+#: Rows that are shown of a release.
+_ROWS = 10
 
 
 def release(
@@ -68,6 +71,7 @@ def release(
         "charts": charts,
         "problem": problem,
         "nodes": _nodes(path, policy, tell),
+        "previews": _previews(made),
         "files": sorted(p.relative_to(goal).as_posix() for p in goal.rglob("*") if p.is_file()),
     }
 
@@ -96,6 +100,19 @@ def plain(content: Any) -> Any:
     if isinstance(content, list | tuple):
         return [plain(inner) for inner in content]
     return content.to_dict() if hasattr(content, "to_dict") else content
+
+
+def _previews(made: Release) -> list[dict[str, Any]]:
+    """Return the first rows of what is published: of one table, or of two."""
+    published = [made.table, getattr(made, "sensitive", None)]
+    frames = [tables.adopt(one)[0].head(_ROWS) for one in published if one is not None]
+    return [
+        {
+            "columns": frame.columns,
+            "rows": list(map(list, zip(*(shown(series) for series in frame), strict=True))),
+        }
+        for frame in frames
+    ]
 
 
 def _nodes(path: str, policy: Policy, tell: Progress) -> dict[str, Any] | None:

@@ -1,0 +1,58 @@
+"""Measuring several releases of one table with the same reach, so that they can be compared."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from wideberth import tables
+from wideberth.auditing import audit
+from wideberth.clock import Progress
+from wideberth.policy import Policy
+
+
+def weigh(
+    *,
+    path: str,
+    runs: Sequence[Mapping[str, Any]],
+    reaches: Mapping[str, str],
+    tell: Progress,
+) -> dict[str, Any]:
+    """Tell how likely anybody's value is guessed to within a reach, from each of some releases.
+
+    Parameters
+    ----------
+    path : str
+        The original.
+    runs : sequence of mapping
+        Of each: "run", its number; "release", the file or folder; "content" and "folder", its
+        policy; "group", the column of group ids.
+    reaches : mapping
+        By sensitive attribute, what counts as near: "5600", or "10%".
+    tell : callable
+        Told how far it is.
+    """
+    near = {on: text if text.endswith("%") else float(text) for on, text in reaches.items()}
+    found: dict[str, dict[str, float]] = {}
+    for at, run in enumerate(runs):
+        tell("measuring", at, len(runs))
+        policy = Policy.of(run["content"], folder=Path(run["folder"]))
+        told = audit(
+            Path(run["release"]),
+            original=tables.read(path, policy.options),
+            policy=policy,
+            group=run["group"],
+            epsilon=near,
+            swaps=False,
+        ).to_dict()
+        found[str(run["run"])] = {
+            one["on"]: max(
+                faced["nearness"]["risk"]["worst"]
+                for faced in (one["known"], one.get("covering"))
+                if faced
+            )
+            for one in told["attributes"]
+            if one["on"] in reaches
+        }
+    return {"runs": found}
