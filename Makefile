@@ -39,6 +39,8 @@ bench: $(READY)
 	$(BIN)/python -m benchmarks.audit
 	$(BIN)/python -m benchmarks.utility
 	$(BIN)/python -m benchmarks.report
+	$(BIN)/python -m benchmarks.figure7
+	$(BIN)/python -m benchmarks.ui
 	$(BIN)/python -m benchmarks.large --rows 5000000
 	$(BIN)/python -m benchmarks.scaling
 

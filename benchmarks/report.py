@@ -46,7 +46,9 @@ def main() -> None:
 
 def line(what: str, figure: float, limit: float) -> None:
     """Print a figure beside its limit."""
-    print(f"{what}: {figure:,.1f} (limit {limit:,}): {'ok' if figure <= limit else 'MISSED'}")
+    print(
+        f"{what}: {figure:,.{1 if limit > 1 else 2}f} (limit {limit:,}): {'ok' if figure <= limit else 'MISSED'}"
+    )
 
 
 if __name__ == "__main__":
