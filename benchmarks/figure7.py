@@ -1,7 +1,7 @@
 """Every computation of Figure 7 of the (ε,m) paper by the clock, on all cores: time by m and by ε.
 
-Run by ``python -m benchmarks.figure7 [--data TABLE]``; without a table, on one in the paper's shape.
-A time is that of sorting, splitting and dealing, as in the paper, the least of three; each has a
+Run by ``python -m benchmarks.figure7 [--data TABLE]``; without a table, on a made-up one. A time is
+that of sorting, splitting and dealing, as in the paper, the least of three; each has a
 limit of one second, where the paper's took up to a minute. The machine should be idle.
 """
 
@@ -25,9 +25,7 @@ LIMIT = 1.0
 def main() -> None:
     """Measure and print one line per point."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.figure7")
-    parser.add_argument(
-        "--data", type=Path, help="a table in the shape of SAL"
-    )
+    parser.add_argument("--data", type=Path, help="a table in the shape of SAL")
     data = parser.parse_args().data
     people = datasets.sal(500_000) if data is None else pl.read_parquet(data)
     warnings.simplefilter("ignore", wb.PrivacyWarning)  # of the seed, which makes it repeatable

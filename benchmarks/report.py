@@ -46,9 +46,9 @@ def main() -> None:
 
 def line(what: str, figure: float, limit: float) -> None:
     """Print a figure beside its limit."""
-    print(
-        f"{what}: {figure:,.{1 if limit > 1 else 2}f} (limit {limit:,}): {'ok' if figure <= limit else 'MISSED'}"
-    )
+    digits = 1 if limit > 1 else 2
+    met = "ok" if figure <= limit else "MISSED"
+    print(f"{what}: {figure:,.{digits}f} (limit {limit:,}): {met}")
 
 
 if __name__ == "__main__":
