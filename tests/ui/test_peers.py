@@ -71,14 +71,21 @@ def test_another_user(port: int, uid: int, stranger: bool) -> None:
 def test_nobody_to_ask() -> None:
     assert not is_stranger(None, ("127.0.0.1", 80))
     assert not is_stranger(("testclient", 50000), None)
-    assert owner([], 1, 2) is None
-    assert owner(["sl  local_address rem_address st"], 1, 2) is None
+    here = "127.0.0.1"
+    assert owner([], (here, 1), (here, 2)) is None
+    assert owner(["sl  local_address rem_address st"], (here, 1), (here, 2)) is None
+    assert owner([], ("testclient", 1), (here, 2)) is None
 
 
 def test_both_ends_count() -> None:
     lines = [
         "0: 0100007F:0001 0100007F:0002 01 0:0 0:0 0 1000 0 1",
-        "1: 0100007F:0001 0100007F:0003 01 0:0 0:0 0 1001 0 2",
+        "1: 0200007F:0001 0100007F:0003 01 0:0 0:0 0 0 0 2",  # another address
+        "2: 0100007F:0001 0100007F:0003 06 0:0 0:0 0 0 0 2",  # closed before
+        "3: 0100007F:0001 0100007F:0003 01 0:0 0:0 0 1001 0 2",
     ]
-    assert owner(lines, 1, 3) == 1001
-    assert owner(lines, 3, 1) is None
+    here = "127.0.0.1"
+    assert owner(lines, (here, 1), (here, 3)) == 1001
+    assert owner(lines, (here, 3), (here, 1)) is None
+    long = "0000000000000000FFFF00000100007F"  # the same as an address of IPv6
+    assert owner([f"0: {long}:0001 {long}:0009 01 0 0 0 7 0"], (here, 1), (here, 9)) == 7

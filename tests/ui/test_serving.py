@@ -406,3 +406,24 @@ def test_start_that_fails_says_why_and_leaves_nothing(
     assert "try:" in done.stderr
     assert "Traceback" not in done.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(
+    not os.path.exists("/proc/net/tcp") or os.geteuid() != 0, reason="only root can be another"
+)
+@pytest.mark.parametrize("more", ["", "X-Forwarded-For: 10.0.0.1\r\n"], ids=["plain", "forwarded"])
+def test_another_user_with_the_cookie_is_refused(client: Client, more: str) -> None:
+    host = client.server.origin.removeprefix("http://")
+    cookie = "; ".join(f"{name}={value}" for name, value in client.http.cookies.items())
+    request = (
+        f"GET / HTTP/1.1\r\nHost: {host}\r\nCookie: {cookie}\r\n{more}Connection: close\r\n\r\n"
+    )
+    script = (
+        "import os, socket, sys\nos.setuid(int(sys.argv[1]))\njoined = socket.socket()\n"
+        "joined.connect(('127.0.0.1', int(sys.argv[2])))\njoined.sendall(sys.argv[3].encode())\n"
+        "print(joined.recv(100).split()[1].decode())\n"
+    )
+    for uid, status in ((0, "200"), (65534, "403")):
+        words = [sys.executable, "-c", script, str(uid), host.partition(":")[2], request]
+        told = subprocess.run(words, capture_output=True, text=True, check=True)
+        assert told.stdout.strip() == status

@@ -154,7 +154,7 @@ async def weigh(request: Request) -> Response:
     for number, risks in found["runs"].items():
         for on, worst in risks.items():
             table.weighed[int(number), on, yardstick.reaches[on]] = worst
-    return JSONResponse({})
+    return JSONResponse({"measured": sum(map(len, found["runs"].values()))})
 
 
 async def close(request: Request) -> Response:
@@ -246,7 +246,7 @@ async def hierarchy_file(request: Request) -> Response:
     """Try a hierarchy file on a column."""
     desk, table = desk_of(request), table_of(request)
     column = request.query_params.get("column", "")
-    name = desk.attach(table, column, await _small(request, LARGEST))
+    name = await run_in_threadpool(desk.attach, table, column, await _small(request, LARGEST))
     parents = request.query_params.get("form") == "parents"
     rule = {"parents": name} if parents else name
     return JSONResponse(await _tried(request, table, column, rule))
@@ -259,7 +259,7 @@ async def usual_hierarchies(request: Request) -> Response:
     desk, table = desk_of(request), table_of(request)
     columns = [
         name
-        for name in expanded(table.content["roles"].get("quasi", ()), table.columns)
+        for name in expanded(table.content.get("roles", {}).get("quasi", ()), table.columns)
         if name not in table.content.get("hierarchies", {})
     ]
     return JSONResponse(await _waited(request, "usual", desk.asked(table, columns=columns)))

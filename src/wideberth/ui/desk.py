@@ -258,7 +258,7 @@ class Desk:
         del self.tables[number]  # first, so that nothing new is begun on it
         for job in [table.job, *(run.job for run in table.runs.values())]:
             await job.cancel()
-        self.discard(table.folder)
+        await asyncio.to_thread(self.discard, table.folder)
 
     async def _started(self, table: Opened, task: str, asked: dict[str, Any]) -> Job:
         """Start a job on a table, unless the table is closed meanwhile."""
@@ -303,7 +303,7 @@ class Desk:
         """Keep nothing of a run that came to nothing."""
         await job.finished()
         if job.result is None:
-            self.discard(output)
+            await asyncio.to_thread(self.discard, output)
 
     def attach(self, table: Opened, column: str, text: bytes) -> str:
         """Keep a hierarchy file, and return by which name a policy finds it."""

@@ -242,7 +242,7 @@ _WORDS = {
     "report.html": "risk, worth, promise and limits: for those who decide; recipients may have it",
     "report.json": "the same for programs",
     "manifest.json": "how the release was made and what it promises: goes with the release",
-    "hierarchies/": "a hierarchy that the policy names: keep it beside the policy",
+    "hierarchies/": "a hierarchy that the policy names; it lists values, so it is for you alone",
     "release/quasi": "the release: exact columns, and the group of each row",
     "release/sensitive": "the release: the sensitive values of each group",
     "release.": "the release: this is what recipients get",

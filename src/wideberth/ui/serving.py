@@ -75,6 +75,7 @@ def serve(
             log_config=None,  # its messages could quote a table; see `_quiet`
             access_log=False,
             ws="none",
+            proxy_headers=False,  # else a header says who asks, instead of the connection
             server_header=False,
             timeout_graceful_shutdown=2,
         )

@@ -107,7 +107,11 @@ async function follow(run) {
   const bar = working.querySelector("progress");
   document.getElementById("cancel").onclick = guarded(() => ask("POST", `${base}/runs/${run}/cancel`));
   for (;;) {
-    const { job } = await ask("GET", `${base}/runs/${run}`);
+    const { job } = await ask("GET", `${base}/runs/${run}`).catch((error) => {
+      working.hidden = true;
+      document.getElementById("go").disabled = false;
+      throw error;
+    });
     const known = job.total > 0 && job.done <= job.total;
     if (known) Object.assign(bar, { max: job.total, value: job.done }); else bar.removeAttribute("value");
     document.getElementById("phase").textContent = `${phases[job.phase] ?? job.phase ?? "starting"}, ${Math.round(job.seconds)} s`;

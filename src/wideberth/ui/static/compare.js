@@ -1,5 +1,5 @@
 // Several runs side by side: the scatter shows those that are ticked.
-import { ask, guarded, ready, state } from "./app.js";
+import { Refusal, ask, guarded, ready, state } from "./app.js";
 import { drawAll } from "./figures.js";
 
 const form = document.getElementById("chosen");
@@ -18,7 +18,8 @@ function show() {
 
 if (state.waiting) {
   guarded(async () => {
-    await ask("POST", `/tables/${state.table}/weigh`);
+    const { measured } = await ask("POST", `/tables/${state.table}/weigh`);
+    if (!measured) throw new Refusal({ what: "these runs could not be measured on the same scale" });
     location.reload();
   })();
 }

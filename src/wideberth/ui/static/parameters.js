@@ -5,7 +5,7 @@ import { bound } from "./curve.js";
 let serial = 0;
 
 /** A policy may write a number as 5/6. */
-function asNumber(value) {
+export function asNumber(value) {
   const [, above, below] = /^\s*(\d+)\s*\/\s*(\d+)\s*$/.exec(String(value)) ?? [];
   return above ? above / below : Number(value);
 }
@@ -96,7 +96,8 @@ export function controls(entry, principle, found, curve, set) {
   // ε of (ε,m) may be left out for e1 and e2, k of dissimilarity has a default: yet both matter.
   const first = principle.parameters.filter((each) => isNumber(each) && (each.required || (entry[each.name] ?? null) !== null || (each.name === "epsilon" && entry.e1 == null)));
   const flags = principle.parameters.filter((each) => each.name === "relative" || each.kind === "metric");
-  const rest = principle.parameters.filter((each) => !first.includes(each) && !flags.includes(each));
+  // e1 and e2 take the place of ε: a policy may have them, here they would only confuse.
+  const rest = principle.parameters.filter((each) => !first.includes(each) && !flags.includes(each) && !["e1", "e2"].includes(each.name));
   const sliders = first.map((each) => numeric(entry, each, found, curve, set));
   const shown = [...sliders.map((each) => each.element), ...flags.map((each) => other(entry, each, set))];
   if (rest.length) shown.push(h("details", {}, h("summary", {}, "More parameters"), rest.map((each) => other(entry, each, set))));

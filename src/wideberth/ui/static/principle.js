@@ -1,7 +1,7 @@
 // Step 2: what every group must satisfy, and what this table permits.
-import { alarm, ask, change, count, figure, h, later, message, own, ready, says, state } from "./app.js";
+import { alarm, ask, change, count, figure, h, later, message, own, ready, saved, says, state } from "./app.js";
 import { Curve, allowed, bound } from "./curve.js";
-import { controls } from "./parameters.js";
+import { asNumber, controls } from "./parameters.js";
 
 const place = document.getElementById("attributes");
 const { catalogue, kinds, profile } = state;
@@ -14,8 +14,14 @@ const attributes = [...new Set((state.content.roles.sensitive ?? []).map((name) 
 
 /** What the library knows of an attribute: asked once, when it is first shown. */
 const known = new Map();
+let turn = Promise.resolve();
 const advice = (on) => {
-  if (!known.has(on)) known.set(on, ask("POST", `/tables/${state.table}/advice`, { column: on }));
+  if (!known.has(on)) {
+    // One after the other: each reads the table.
+    const answer = turn.then(() => ask("POST", `/tables/${state.table}/advice`, { column: on }));
+    turn = answer.catch(() => {});
+    known.set(on, answer);
+  }
   return known.get(on);
 };
 
@@ -27,7 +33,7 @@ const together = h("div", { role: "status" });
 
 /** Write a relative ε as a number with its flag, however the policy wrote it. */
 function normal(entry) {
-  if (typeof entry.epsilon === "string" && entry.epsilon.trim().endsWith("%")) {
+  if (/^\s*[\d.]+\s*%\s*$/.test(entry.epsilon)) {
     entry.epsilon = Number((parseFloat(entry.epsilon) / 100).toPrecision(12));
     entry.relative = true;
   }
@@ -54,6 +60,8 @@ let asking = new AbortController();
 /** Ask of all principles that no curve answers whether they are possible; the last question counts. */
 async function judge() {
   asking.abort();
+  await saved(); // what is judged is what is saved
+  const snapshot = [...list];
   const open = list.filter((entry) => !cards.get(entry)?.answered() && cards.get(entry)?.judged !== JSON.stringify(entry));
   const several = list.filter((entry) => needs(entry) !== "size").length > 1;
   together.replaceChildren();
@@ -65,7 +73,7 @@ async function judge() {
     const found = await ask("POST", `/tables/${state.table}/possible`, {}, { signal: asking.signal });
     const kinds_ = { yes: "good", no: "bad", unknown: "caution" };
     if (found.together) together.replaceChildren(message("bad", found.together.what, found.together.hint, instead()));
-    list.forEach((entry, at) => {
+    snapshot.forEach((entry, at) => {
       const { verdict, what, hint } = found.principles[at] ?? {};
       const card = cards.get(entry);
       if (!verdict || !card || !open.includes(entry)) return;
@@ -103,7 +111,8 @@ function inWords(entry) {
     const specification = catalogue[entry.name].parameters.find((each) => each.name === key);
     const value = entry[key] ?? specification?.default;
     if (value == null) return h("b", {}, key === "epsilon" ? "ε" : key);
-    return h("b", {}, entry.relative && key === "epsilon" ? `${figure(Number((value * 100).toPrecision(12)))} %` : figure(value));
+    const days = cards.get(entry)?.found?.dates && ["epsilon", "delta"].includes(key) ? " days" : "";
+    return h("b", {}, entry.relative && key === "epsilon" ? `${figure(Number((asNumber(value) * 100).toPrecision(12)))} %` : figure(value) + days);
   });
 }
 
@@ -166,7 +175,7 @@ class Card {
       else this.entry[name] = value;
     }
     if (key === "relative") this.suggest();
-    if (key === "relative" || key === "e1" || key === "e2") this.rebuild();
+    if (key === "relative") this.rebuild();
     else this.update();
     save();
   }
@@ -191,11 +200,12 @@ class Card {
       this.inputs.dispatchEvent(new CustomEvent("moved"));
     } });
     const grain = !curve.relative && ["integer", "date"].includes(types[this.found.column]) ? 1 : 0;
-    await this.point.show({ ...curve, on: this.found.column, grain }, this.at(curve));
+    const unit = this.found.dates ? "days" : null;
+    await this.point.show({ ...curve, on: this.found.column, grain, unit }, this.at(curve));
   }
 
   at(curve) {
-    return { epsilon: Number(this.entry[curve.near]) || 0, m: Number(this.entry[curve.among]) || 1 };
+    return { epsilon: asNumber(this.entry[curve.near]) || 0, m: asNumber(this.entry[curve.among]) || 1 };
   }
 
   update() {
@@ -208,7 +218,8 @@ class Card {
   judgeByCurve({ steps, near, among, letters: [letter], relative }) {
     const [reach, crowd] = [this.entry[near], this.entry[among]];
     const [most, least] = [allowed(steps, reach), bound(steps, crowd)];
-    const as = (value) => (relative ? `${figure(Number((value * 100).toPrecision(4)))} %` : figure(value));
+    const days = this.found.dates ? " days" : "";
+    const as = (value) => (relative ? `${figure(floored(value * 100, 4))} %` : figure(floored(value, 6)) + days);
     const below = least === null ? `any ${letter} will do` : least === 0 ? `no ${letter} will do` : `${letter} must stay below ${as(least)}`;
     if (crowd <= most) {
       this.say("good", `Possible. With ${letter} = ${as(reach)}, ${among} may be up to ${count(most)}; with ${among} = ${crowd}, ${below}.`);
@@ -221,6 +232,13 @@ class Card {
   say(kind, what, hint = null) {
     this.verdict.replaceChildren(says(kind, what, hint));
   }
+}
+
+/** So many digits, rounded down if at all: what is below the figure is below the bound. */
+function floored(value, digits) {
+  const near = Number(value.toPrecision(digits));
+  const unit = 10 ** (Math.floor(Math.log10(value || 1)) - digits + 1);
+  return near <= Number(value.toPrecision(14)) ? near : Number((near - unit).toPrecision(digits));
 }
 
 /** Which kind of thing an attribute seems to be. */
@@ -275,26 +293,26 @@ function cardOf(entry, found) {
 }
 
 function whoseRow() {
-  const own = list.filter((entry) => ["size", "several"].includes(needs(entry)));
+  const asked = list.filter((entry) => ["size", "several"].includes(needs(entry)));
   const add = h("button", { type: "button", class: "second" }, "Hide everybody among k people");
   add.addEventListener("click", () => { list.unshift({ name: "k-anonymity", k: 5 }); save(); render(); });
   const several = h("button", { type: "button", class: "quiet" }, "Guard several attributes together");
   several.addEventListener("click", () => { list.push({ ...proposed("multi-attribute-l", null), on: attributes }); save(); render(); });
   return h("section", { class: "card", "aria-labelledby": "whose" }, h("h2", { id: "whose" }, "Whose row is it?"),
-    own.map((entry) => cardOf(entry, null)),
-    h("div", { class: "row" }, own.some((entry) => entry.name === "k-anonymity") ? null : add,
-      attributes.length > 1 && catalogue["multi-attribute-l"] && !own.some((entry) => needs(entry) === "several") ? several : null));
+    asked.map((entry) => cardOf(entry, null)),
+    h("div", { class: "row" }, asked.some((entry) => entry.name === "k-anonymity") ? null : add,
+      attributes.length > 1 && catalogue["multi-attribute-l"] && !asked.some((entry) => needs(entry) === "several") ? several : null));
 }
 
 function section(on, at) {
   const body = h("div", {}, message("waiting", `working out what ${on} permits`));
   advice(on).then((found) => {
-    const own = list.filter((entry) => guards(entry, on));
+    const asked = list.filter((entry) => guards(entry, on));
     body.replaceChildren(
-      ...(own.length ? [] : [message("caution", `nothing protects ${on} yet`, "choose below what it is")]),
-      ...own.map((entry) => cardOf(entry, found)),
+      ...(asked.length ? [] : [message("caution", `nothing protects ${on} yet`, "choose below what it is")]),
+      ...asked.map((entry) => cardOf(entry, found)),
       ...(found.missing ? [h("p", { class: "note" }, `${count(found.missing)} of ${count(found.rows)} values are missing: missing counts as a value of its own, far from every other.`)] : []),
-      chooser(on, found, !own.length));
+      chooser(on, found, !asked.length));
   }, (error) => body.replaceChildren(message("bad", error.what ?? "this attribute could not be looked at", error.hint)));
   return h("section", { class: "card attribute", "aria-labelledby": `on-${at}` },
     h("h2", { id: `on-${at}` }, "What is somebody’s ", h("code", {}, on), "?"), body);

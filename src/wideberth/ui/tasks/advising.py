@@ -14,7 +14,7 @@ from wideberth.clock import Progress
 from wideberth.policy import Policy
 
 #: Steps of a curve that are told.
-STEPS = 2000
+STEPS = 20_000
 #: Limits that take long to tell of so many values, and then say little.
 _SLOW, _MANY = ("entropy-l", "t-closeness"), 100_000
 
