@@ -15,7 +15,7 @@ from starlette.routing import Route
 
 from wideberth.errors import OutputError, ParameterError, PolicyError, TableError
 from wideberth.ui.comparing import Yardstick
-from wideberth.ui.desk import LARGEST, Desk, Opened, Run, asked_of, release_name
+from wideberth.ui.desk import LARGEST, POLICY, Desk, Opened, Run, asked_of, release_name
 from wideberth.ui.workspace import RefusedError, safe_name, small_file
 
 #: How much of an upload is held in memory, and how large a policy may be.
@@ -191,9 +191,9 @@ async def apply_policy(request: Request) -> Response:
             text = await run_in_threadpool(small_file, path, _SMALL)
         except (OSError, RefusedError):
             raise PolicyError("there is no such policy file", hint="the whole path") from None
-        lacking = desk_of(request).apply_policy(table, _decoded(text), path.resolve().parent)
+        lacking = desk_of(request).apply_policy(table, text, path.resolve().parent)
     else:
-        lacking = desk_of(request).apply_policy(table, _decoded(await _small(request)), None)
+        lacking = desk_of(request).apply_policy(table, await _small(request), None)
     return JSONResponse({**settings(table), "lacking": lacking})
 
 
@@ -296,8 +296,7 @@ async def reopen(request: Request) -> Response:
     """Take the settings of a run again, with the levels of a node if one is named."""
     desk, table, run = desk_of(request), table_of(request), run_of(request)
     given = await _body(request)
-    text = (run.folder / "policy.toml").read_text(encoding="utf-8")
-    desk.apply_policy(table, text, run.folder)
+    desk.apply_policy(table, (run.folder / POLICY).read_bytes(), run.folder)
     content = table.content
     if (levels := given.get("levels")) is not None:
         content = {**content, "transform": {**content.get("transform", {}), "levels": levels}}
@@ -323,13 +322,6 @@ async def _small(request: Request, most: int = _SMALL) -> bytes:
         if len(held) > most:
             raise TableError("the file is too large", hint="a policy or a hierarchy is smaller")
     return bytes(held)
-
-
-def _decoded(text: bytes) -> str:
-    try:
-        return text.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise PolicyError("a policy is UTF-8 text", hint="policy.toml") from None
 
 
 def _text(given: dict[str, Any], key: str) -> str:

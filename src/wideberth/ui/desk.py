@@ -314,14 +314,14 @@ class Desk:
             file.write(text)
         return name
 
-    def apply_policy(self, table: Opened, text: str, folder: Path | None) -> list[str]:
+    def apply_policy(self, table: Opened, text: bytes, folder: Path | None) -> list[str]:
         """Take the settings of a policy file; return the columns whose hierarchy is lacking.
 
         Parameters
         ----------
         table : Opened
             The table to which they are applied.
-        text : str
+        text : bytes
             The file's content.
         folder : Path, optional
             Where the file lies, and below it those that it names; None if it was uploaded.

@@ -20,7 +20,7 @@ from wideberth.showing.pages import environment as environment_of
 from wideberth.ui import api, policies
 from wideberth.ui.catalogue import KINDS, catalogue, of_size, unfit_for_anatomy
 from wideberth.ui.comparing import comparison
-from wideberth.ui.desk import Opened, Run, UnknownError, release_name
+from wideberth.ui.desk import HIERARCHIES, POLICY, Opened, Run, UnknownError, release_name
 from wideberth.ui.workspace import within
 
 #: The steps: the name in an address, and that for people.
@@ -228,7 +228,7 @@ async def export(request: Request) -> Response:
         "export",
         **_about(table, run),
         files=_files(run, made),
-        policy=(run.folder / "policy.toml").read_text(encoding="utf-8"),
+        policy=(run.folder / POLICY).read_text(encoding="utf-8"),
         command=policies.command_line(
             run.content, table=table.name, output=output, seed=run.seed, report="report.html"
         ),
@@ -238,11 +238,11 @@ async def export(request: Request) -> Response:
 
 #: What each file is, by how its name begins or ends.
 _WORDS = {
-    "policy.toml": "the settings, for here or the command line: no data, recipients may have it",
+    POLICY: "the settings, for here or the command line: no data, recipients may have it",
     "report.html": "risk, worth, promise and limits: for those who decide; recipients may have it",
     "report.json": "the same for programs",
     "manifest.json": "how the release was made and what it promises: goes with the release",
-    "hierarchies/": "a hierarchy that the policy names; it lists values, so it is for you alone",
+    f"{HIERARCHIES}/": "a hierarchy that the policy names; it lists values, so it is for you alone",
     "release/quasi": "the release: exact columns, and the group of each row",
     "release/sensitive": "the release: the sensitive values of each group",
     "release.": "the release: this is what recipients get",
@@ -251,8 +251,8 @@ _WORDS = {
 
 def _files(run: Run, made: Mapping[str, Any]) -> list[dict[str, Any]]:
     """List what can be taken along: name, size, and what it is."""
-    kept = sorted(f"hierarchies/{path.name}" for path in (run.folder / "hierarchies").glob("*"))
-    names = [*made["files"], "policy.toml", *kept]
+    kept = sorted(f"{HIERARCHIES}/{path.name}" for path in (run.folder / HIERARCHIES).glob("*"))
+    names = [*made["files"], POLICY, *kept]
     return [
         {
             "name": name,

@@ -81,8 +81,10 @@ function other(entry, parameter, set) {
     input.addEventListener("change", () => set(name, input.value === usual ? null : input.value));
   } else if (kind === "values") {
     input = h("input", { type: "text", id, value: [value ?? []].flat().join(" | "), placeholder: "values, with | between them" });
-    input.addEventListener("change", () => set(name, input.value.split("|").map((each) => each.trim()).filter(Boolean).length
-      ? input.value.split("|").map((each) => each.trim()).filter(Boolean) : null));
+    input.addEventListener("change", () => {
+      const named = input.value.split("|").map((each) => each.trim()).filter(Boolean);
+      set(name, named.length ? named : null);
+    });
   } else {
     input = h("input", { type: "number", id, step: kind === "whole" ? 1 : "any", value: value ?? "", placeholder: "none" });
     input.addEventListener("input", () => set(name, input.value === "" ? null : input.valueAsNumber));
@@ -90,7 +92,7 @@ function other(entry, parameter, set) {
   return h("div", { class: "control bare" }, h("label", { for: id }, `${name} – ${doc}`), input);
 }
 
-/** The controls of an entry: what must be said first, the rest behind a summary. */
+/** The controls of an entry, what must be said first, and how they follow what was moved elsewhere. */
 export function controls(entry, principle, found, curve, set) {
   const isNumber = (parameter) => ["whole", "number"].includes(parameter.kind);
   // ε of (ε,m) may be left out for e1 and e2, k of dissimilarity has a default: yet both matter.
@@ -101,8 +103,5 @@ export function controls(entry, principle, found, curve, set) {
   const sliders = first.map((each) => numeric(entry, each, found, curve, set));
   const shown = [...sliders.map((each) => each.element), ...flags.map((each) => other(entry, each, set))];
   if (rest.length) shown.push(h("details", {}, h("summary", {}, "More parameters"), rest.map((each) => other(entry, each, set))));
-  const box = h("div", {}, shown);
-  // The point of the curve was moved: sliders and boxes follow.
-  queueMicrotask(() => box.parentElement?.addEventListener("moved", () => sliders.forEach((each) => each.show())));
-  return [box];
+  return { shown, follow: () => sliders.forEach((each) => each.show()) };
 }

@@ -164,7 +164,8 @@ class Card {
   }
 
   rebuild() {
-    this.inputs.replaceChildren(...controls(this.entry, catalogue[this.entry.name], this.found, this.curve, (key, value) => this.set({ [key]: value }, key)));
+    this.controls = controls(this.entry, catalogue[this.entry.name], this.found, this.curve, (key, value) => this.set({ [key]: value }, key));
+    this.inputs.replaceChildren(...this.controls.shown);
     this.draw();
     this.update();
   }
@@ -197,7 +198,7 @@ class Card {
     this.point ??= new Curve(this.drawn, { onmove: (at) => {
       const { near, among } = this.curve;
       this.set({ [near]: at.epsilon, [among]: at.m });
-      this.inputs.dispatchEvent(new CustomEvent("moved"));
+      this.controls.follow();
     } });
     const grain = !curve.relative && ["integer", "date"].includes(types[this.found.column]) ? 1 : 0;
     const unit = this.found.dates ? "days" : null;
