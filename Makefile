@@ -4,12 +4,12 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
 
-.PHONY: demo test test-cluster lint bench docs reproduction clean
+.PHONY: demo test test-nightly test-cluster lint bench docs reproduction clean
 
-$(READY): pyproject.toml constraints.txt
+$(READY): pyproject.toml papers/pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit("wideberth needs Python 3.11 or newer; try make PYTHON=python3.12" if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]' -e ./papers
 	@touch $@
 
 demo: $(READY)
@@ -17,6 +17,10 @@ demo: $(READY)
 
 test: lint
 	$(BIN)/python -m pytest
+
+# What takes long: more seeds, larger tables, every page in every width.
+test-nightly: $(READY)
+	$(BIN)/python -m pytest -m nightly
 
 # A Spark cluster on this machine, of which a worker is killed; takes some minutes.
 test-cluster: $(READY)
@@ -55,4 +59,5 @@ reproduction: $(READY)
 	$(BIN)/wideberth reproduce li2008 --data $(DATA)/ato_tax_2004_2008.parquet -o docs/reproduction/ato --force
 
 clean:
-	rm -rf .venv build dist site src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv site .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf build dist src/*.egg-info papers/build papers/dist papers/src/*.egg-info

@@ -17,7 +17,7 @@ import polars as pl
 import wideberth as wb
 from benchmarks.report import line
 from wideberth import datasets
-from wideberth.reproducing.li2008.points import FIXED, MS, REACHES, M
+from wideberth_papers.li2008.points import FIXED, MS, REACHES, M
 
 LIMIT = 1.0
 

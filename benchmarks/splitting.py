@@ -1,10 +1,11 @@
 """The speed of `anonymize`: of splitting alone, of compiling, and of the whole command.
 
 Run by ``python -m benchmarks.splitting``, with ``--huge`` also for 50 million rows; parts may be
-named: ``python -m benchmarks.splitting speed threads compile command``. Times are medians of
-several runs, interleaved with those of the reference, for the machine may be busy with something
-else. The 500,000 rows are sal_like_500k.parquet from the folder named by WIDEBERTH_DATA (or of
-shared/data beside the checkout), or else drawn from `datasets.sal`, as all larger tables are.
+named: ``python -m benchmarks.splitting speed shuffles threads beside compile command``. Times are
+medians of several runs, interleaved with those of the reference, for the machine may be busy with
+something else. The 500,000 rows are sal_like_500k.parquet from the folder named by WIDEBERTH_DATA
+(or of shared/data beside the checkout), or else drawn from `datasets.sal`, as all larger tables
+are.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import math
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -32,6 +33,7 @@ from wideberth.algorithms.splitting import Split
 from wideberth.encode import Column, encode
 from wideberth.principles import parse
 from wideberth.quasi import Quasi, read_quasi
+from wideberth.randomness import Stream, numbered, root_key
 
 PRINCIPLE = "epsilon-m:epsilon=4500,m=5"
 MILLION = 1_000_000
@@ -74,12 +76,20 @@ def encoded(frame: pl.DataFrame) -> tuple[list[Quasi], Column]:
     return [read_quasi(frame[name]) for name in QUASI], encode(frame["income"])
 
 
-def run(quasis: list[Quasi], income: Column, cuts: str = "paper", threads: int = 1) -> Split:
+def run(
+    quasis: list[Quasi],
+    income: Column,
+    cuts: str = "paper",
+    threads: int = 1,
+    asked: Sequence[str] = (PRINCIPLE,),
+) -> Split:
     """Split a table for (ε,m)-anonymity, from encoded columns to labels and bounds."""
-    principle = parse(PRINCIPLE)
-    demand = Demand(principle, principle.bind(income.domain), income)
+    demands = []
+    for principle in map(parse, asked):
+        column = None if principle.needs == "size" else income
+        demands.append(Demand(principle, principle.bind(income.domain), column))
     rng = np.random.default_rng(20080609)
-    return split(quasis, [demand], rng=rng, cuts=cuts, threads=threads)
+    return split(quasis, demands, rng=rng, cuts=cuts, threads=threads)
 
 
 def speed() -> None:
@@ -108,6 +118,23 @@ def speed() -> None:
         line(f"encoding and splitting, {what} / cKDTree", seconds[2] / seconds[0])
 
 
+def shuffles() -> None:
+    """Compare the secret shuffles of a release with NumPy's."""
+    rows = 5 * MILLION
+    generator, stream = np.random.default_rng(), Stream(root_key(), "row order")
+    seconds = interleaved(
+        lambda: generator.permutation(rows),
+        lambda: stream.permutation(rows),
+        lambda: stream.words(rows),
+        lambda: numbered(root_key(), rows),
+        runs=7,
+    )
+    print(f"NumPy's permutation of {rows:,} rows: {seconds[0] * 1000:.0f} ms")
+    line(f"secret permutation, {rows:,} rows / NumPy's", seconds[1] / seconds[0], 2)
+    line("its random words (SHAKE-256) / NumPy's permutation", seconds[2] / seconds[0])
+    line("words that break ties (SipHash) / NumPy's permutation", seconds[3] / seconds[0])
+
+
 def threads() -> None:
     """Compare one thread with two."""
     name, frame = table(5 * MILLION)
@@ -120,6 +147,30 @@ def threads() -> None:
             runs=7 if cuts == "paper" else 3,
         )
         line(f"one thread / two, cuts {cuts}", seconds[0] / seconds[1], least=least)
+
+
+def beside() -> None:
+    """Compare (ε,m) beside a larger k, near what is possible, with (ε,m) alone."""
+    rows, rng = MILLION // 4, np.random.default_rng(1)
+    pay = np.exp(rng.normal(10.2, 0.7, rows))
+    grain = rng.choice(
+        [1, 100, 500, 1000, 5000, 10_000], rows, p=[0.15, 0.1, 0.1, 0.25, 0.25, 0.15]
+    )
+    wages = pl.Series("income", (np.rint(pay / grain) * grain).astype(np.int64))
+    columns = encoded(datasets.sal(rows).with_columns(wages))
+    alone = ["epsilon-m:epsilon=10000,m=2"]
+    both = [*alone, "k-anonymity:k=5"]
+    for cuts in ("paper", "best"):
+        one, two = (run(*columns, cuts, 1, asked).partition.count for asked in (alone, both))
+        print(
+            f"{rows:,} made-up wages, cuts {cuts}: {one:,} groups, beside k-anonymity:k=5 {two:,}"
+        )
+        seconds = interleaved(
+            lambda cuts=cuts: run(*columns, cuts, 1, alone),
+            lambda cuts=cuts: run(*columns, cuts, 1, both),
+            runs=3,
+        )
+        line(f"{both[0]} beside {both[1]} / alone, cuts {cuts}", seconds[1] / seconds[0])
 
 
 def huge() -> None:
@@ -310,7 +361,14 @@ def _timed(task: Callable[[], object], clock: Callable[[], float] = perf_counter
     return clock() - begin
 
 
-PARTS = {"speed": speed, "threads": threads, "compile": compiling, "command": command}
+PARTS = {
+    "speed": speed,
+    "shuffles": shuffles,
+    "threads": threads,
+    "beside": beside,
+    "compile": compiling,
+    "command": command,
+}
 CHILDREN: dict[str, Callable[..., dict[str, float]]] = {"huge": _huge, "calls": _calls}
 
 

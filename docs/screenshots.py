@@ -111,7 +111,7 @@ class Walk:
 
     def open(self, path: Path) -> None:
         """Open a table by its path."""
-        self.page.goto(self.page.url.split("/tables")[0])
+        self.page.goto(self.page.url.split("tables/")[0])
         self.page.fill("#path", str(path))
         self.page.click("#by-path button")
         self.page.wait_for_selector("table.columns")
@@ -119,7 +119,16 @@ class Walk:
     def ask(self, principle: str, **parameters: float) -> None:
         """Give the parameters of a principle that is asked for."""
         self.step(2)
+        self.settled()
         card = self.page.locator(f"article[data-principle={principle}]").first
+        if not card.count():  # the app begins with others
+            chooser = self.page.locator("section.attribute details").last
+            chooser.locator("summary").click()
+            chooser.locator("select").select_option(principle)
+            chooser.get_by_role("button", name="Add").click()
+            if principle == "epsilon-m":  # which says less than what was proposed, and is shown
+                proposed = self.page.locator("article[data-principle=delta-l]")
+                proposed.get_by_role("button", name="Remove").click()
         for letter, value in parameters.items():
             name = {"epsilon": "ε", "delta": "δ"}.get(letter, letter)
             control = card.locator(".control").filter(

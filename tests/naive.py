@@ -66,15 +66,47 @@ def delta_presence(group: Sequence[Any], context: Context, delta_max: Any, delta
     return given(delta_min) <= Fraction(len(group), context.population) <= given(delta_max)
 
 
+# ---- values that need no protection
+
+
+def harmless(value: Any, allowed: Sequence[Any]) -> bool:
+    """Whether a value is allowed; a policy writes values as text, and 1.0 may stand for 1."""
+
+    def read(written: Any) -> Any:
+        try:
+            return Fraction(str(written))
+        except ValueError:
+            return str(written)
+
+    return value is not None and read(value) in [read(one) for one in allowed]
+
+
+def guarded(group: Sequence[Any], allowed: Sequence[Any]) -> list[Any]:
+    """The rows that need protection."""
+    return [v for v in group if not harmless(v, allowed)]
+
+
 # ---- equal values
 
 
-def distinct_l(group: Sequence[Any], context: Context, l: int) -> bool:  # noqa: E741
-    return len(set(group)) >= l
+def distinct_l(
+    group: Sequence[Any],
+    context: Context,
+    l: int,  # noqa: E741
+    allowed: Sequence[Any] = (),
+) -> bool:
+    values = {"harmless" if harmless(v, allowed) else (v,) for v in group}
+    return values == {"harmless"} or len(values) >= l
 
 
-def frequency_l(group: Sequence[Any], context: Context, l: Any) -> bool:  # noqa: E741
-    return max(Counter(group).values()) * given(l) <= len(group)
+def frequency_l(
+    group: Sequence[Any],
+    context: Context,
+    l: Any,  # noqa: E741
+    allowed: Sequence[Any] = (),
+) -> bool:
+    counts = Counter(guarded(group, allowed)).values()
+    return max(counts, default=0) * given(l) <= len(group)
 
 
 def alpha_k(group: Sequence[Any], context: Context, alpha: Any, k: int) -> bool:
@@ -86,10 +118,25 @@ def m_uniqueness(group: Sequence[Any], context: Context, m: int) -> bool:
     return len(group) >= m and len(set(group)) == len(group)
 
 
-def entropy_l(group: Sequence[Any], context: Context, l: Any) -> bool:  # noqa: E741
-    """H >= log l, both sides exponentiated and raised to the power N."""
-    counts, size = Counter(group).values(), len(group)
-    return prod(Fraction(n, size) ** n for n in counts) * given(l) ** size <= 1
+def entropy_l(
+    group: Sequence[Any],
+    context: Context,
+    l: Any,  # noqa: E741
+    allowed: Sequence[Any] = (),
+) -> bool:
+    """H >= log l, both sides exponentiated and raised to the power N.
+
+    Allowed values are one, of which any number of rows may be left out.
+    """
+    own = guarded(group, allowed)
+    if not own:
+        return True
+    for harmless_rows in range(len(group) - len(own) + 1):
+        counts = [*Counter(own).values(), *([harmless_rows] if harmless_rows else [])]
+        size = sum(counts)
+        if prod(Fraction(n, size) ** n for n in counts) * given(l) ** size <= 1:
+            return True
+    return False
 
 
 def recursive_cl(
@@ -103,14 +150,14 @@ def recursive_cl(
 ) -> bool:
     """Machanavajjhala et al. 2006, Defs. 4.2 to 4.4; values in a policy are text."""
     counts = Counter(group)
-    harmless, wanted = {str(v) for v in allowed}, {str(v) for v in required}
+    wanted = {str(v) for v in required}
     by_text = {str(v): n for v, n in counts.items() if v is not None}
     if any(by_text.get(v, 0) * 100 < given(c2) * len(group) for v in wanted):
         return False
-    guarded = [v for v in counts if v is None or str(v) not in harmless]
-    if l == 1 or not guarded:
+    rest = [v for v in counts if not harmless(v, allowed)]
+    if l == 1 or not rest:
         return True
-    top = max(guarded, key=counts.__getitem__)
+    top = max(rest, key=counts.__getitem__)
     others = sorted((n for v, n in counts.items() if v != top), reverse=True)
     return counts[top] < given(c) * sum(others[l - 2 :])
 
@@ -154,11 +201,18 @@ def near(x: Any, y: Any, context: Context, epsilon: Any, relative: bool, e1: Any
 
 
 def epsilon_m(
-    group: Sequence[Any], context: Context, epsilon: Any, m: int, relative: bool, e1: Any, e2: Any
+    group: Sequence[Any],
+    context: Context,
+    epsilon: Any,
+    m: int,
+    relative: bool,
+    e1: Any,
+    e2: Any,
+    allowed: Sequence[Any] = (),
 ) -> bool:
     """Li, Tao, Xiao 2008, Defs. 7 and 8."""
-    nearby = (context, epsilon, relative, e1, e2)
-    return all(sum(near(x, y, *nearby) for y in group) * m <= len(group) for x in group)
+    nearby, own = (context, epsilon, relative, e1, e2), guarded(group, allowed)
+    return all(sum(near(x, y, *nearby) for y in own) * m <= len(group) for x in own)
 
 
 def maxsize(
@@ -174,10 +228,18 @@ def maxsize(
     return 0
 
 
-def delta_l(group: Sequence[Any], context: Context, delta: Any, l: Any, variant: str) -> bool:  # noqa: E741
+def delta_l(
+    group: Sequence[Any],
+    context: Context,
+    delta: Any,
+    l: Any,  # noqa: E741
+    variant: str,
+    allowed: Sequence[Any] = (),
+) -> bool:
     """`literal`: δ-intervals overlap. `stab`: the fullest closed interval of length 2δ."""
     delta, l = given(delta), given(l)  # noqa: E741
-    lacking, numbers = list(group).count(None), context.numbers(group)
+    own = guarded(group, allowed)
+    lacking, numbers = own.count(None), context.numbers(own)
     if variant == "literal":
         crowds = [
             sum(x - delta <= y + delta and y - delta <= x + delta for y in numbers) for x in numbers
@@ -335,8 +397,14 @@ def dissimilarity(
     return len(group) >= k and all(n >= given(delta) * (len(group) - 1) for n in far)
 
 
-def l_e(group: Sequence[Any], context: Context, l: int, e: Any) -> bool:  # noqa: E741
-    pairs = combinations(group, 2)
+def l_e(
+    group: Sequence[Any],
+    context: Context,
+    l: int,  # noqa: E741
+    e: Any,
+    allowed: Sequence[Any] = (),
+) -> bool:
+    pairs = combinations(guarded(group, allowed), 2)
     return len(group) >= l and not any(similar(x, y, context, "tree", e) for x, y in pairs)
 
 
@@ -582,3 +650,28 @@ def near_others(
     return Fraction(
         sum(similar(value, other, context, distance, epsilon) for other in others), len(others)
     )
+
+
+def told_exactly(
+    person: dict[str, Any],
+    on: str,
+    others: Sequence[str],
+    release: Sequence[dict[str, Any]],
+    covers: Callable[[Any, Any], bool],
+) -> Fraction:
+    """Return the share of the rows an adversary faces that say exactly a person's value.
+
+    The adversary knows the person's other quasi-identifiers: the rows faced are those whose labels
+    cover them.
+    """
+    faced = [row for row in release if all(covers(row[name], person[name]) for name in others)]
+    return Fraction(sum(row[on] == str(person[on]) for row in faced), max(len(faced), 1))
+
+
+def unnumbered(result):
+    """A check's result as JSON has it, without the numbers of groups: engines know none."""
+    told = result.to_dict()
+    for principle in told["principles"]:
+        for group in principle["worst"]:
+            del group["number"]
+    return told

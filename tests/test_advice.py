@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
-from math import inf
+from itertools import product
+from math import inf, nextafter
 
 import numpy as np
 import pandas as pd
@@ -20,7 +21,7 @@ import wideberth as wb
 from kernels import samples
 from wideberth import datasets
 from wideberth.advice import alternatives, refusal
-from wideberth.advice.limits import Whole
+from wideberth.advice.limits import Whole, last_near
 from wideberth.advice.rounding import rounded
 from wideberth.encode import encode, join
 from wideberth.principles import EpsilonMAnonymity, iterate, lookup, parse
@@ -260,6 +261,135 @@ def test_limits_are_tight(name, key, others, data):
         assert unbounded or not possible(beyond)
 
 
+# ---- figures that are rounded: the last float that is possible, whatever the rounding
+
+
+def just_beyond(limit: Fraction, stronger: str) -> Fraction:
+    """The next float on the side that asks more."""
+    return naive.given(nextafter(float(limit), inf if stronger == "higher" else 0.0))
+
+
+@pytest.mark.parametrize("end", [0, 1, 5, 17, 40])
+def test_searching_around_a_guess(end):
+    for edge, guess in product(range(-1, end + 1), range(end + 1)):
+        asked: list[int] = []
+
+        def possible(place: int, edge: int = edge, asked: list[int] = asked) -> bool:
+            asked.append(place)
+            return place <= edge
+
+        expected = edge if edge >= 0 else None
+        assert last_near(guess, end, possible, beyond=True) == expected
+        nearer = None if expected is None else min(edge, guess)
+        assert last_near(guess, end, possible, beyond=False) == nearer
+        assert 0 <= min(asked) <= max(asked) <= end
+
+
+@pytest.mark.parametrize(
+    "counts",
+    [(23, *[1] * 10), (14, 16), (1, 1, 2), (1, 2), (3, 5, 7, 11), (997, 2, 1), (1, 1, 1, 1, 4)],
+    ids=str,
+)
+def test_the_last_entropy_l(counts):
+    values = [str(value) for value, many in enumerate(counts) for _ in range(many)]
+    limit = wb.advise(values).best("entropy-l", "l")
+    assert not limit.exclusive
+    assert naive.entropy_l(values, None, limit.value)
+    assert not naive.entropy_l(values, None, just_beyond(limit.value, "higher"))
+    table = pl.DataFrame({"q": [1] * len(values), "s": values})
+    asked = {"quasi": ["q"], "sensitive": ["s"]}
+    assert wb.check(table, **asked, principles=[lookup("entropy-l")(l=limit.value)])
+    beyond = lookup("entropy-l")(l=just_beyond(limit.value, "higher"))
+    assert not wb.check(table, **asked, principles=[beyond])
+
+
+def test_the_last_entropy_l_of_many_rows():
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        kinds = int(rng.integers(2, 200))
+        values = rng.choice(kinds, size=10_000, p=rng.dirichlet(np.full(kinds, 0.5)))
+        table = Whole(encode(pl.Series("s", values)), len(values))
+        limit = table.strongest("entropy-l", "l", {})
+        assert limit is not None
+        assert table.feasible(lookup("entropy-l")(l=limit.value))
+        assert not table.feasible(lookup("entropy-l")(l=just_beyond(limit.value, "higher")))
+
+
+ROUNDED = [
+    *(("entropy-l", "l", {}), ("variance", "t", {}), ("k-e", "e", {"k": 2})),
+    *(("recursive-cl", "c", {"l": 2}), ("recursive-cl", "c", {"l": 3})),
+    ("recursive-cl", "c2", {"c": 9, "l": 1, "required": ("a",)}),
+    ("multi-attribute-l", "l", {"form": "entropy"}),
+]
+
+
+@pytest.mark.parametrize(("name", "key", "others"), ROUNDED, ids=str)
+@given(data=st.data())
+@settings(max_examples=40)
+def test_the_last_of_any_figure(name, key, others, data):
+    cls = lookup(name)
+    kinds = {"numbers": ("large", "tenths", "floats"), "several": ("several",)}.get(cls.needs)
+    sample = data.draw(samples.samples(cls, rows=30, kinds=kinds or ("text",), groups=1))
+    limit = Whole(sample.column, len(sample.values)).strongest(name, key, others)
+
+    def satisfied(value: Fraction) -> bool:
+        return samples.expected(cls(**others, **{key: value}), sample.values, sample.context)
+
+    specification = cls.parameters()[key]
+    if limit is None:
+        weakest = {"c": 10**300, "l": 1}.get(key, Fraction(1, 10**300))
+        assert not satisfied(weakest)
+    elif limit.exclusive:
+        assert not (limit.value and satisfied(limit.value))
+        assert satisfied(limit.value + Fraction(1, 10**9))
+    else:
+        assert limit.value == specification.low or satisfied(limit.value)
+        beyond = just_beyond(limit.value, specification.stronger)
+        assert not (specification.accepts(beyond) and satisfied(beyond))
+
+
+@pytest.mark.parametrize(
+    ("values", "variance", "distance", "bound"),
+    [
+        ([1e300, -1e300, 5.0], None, None, 1e300 / 2),
+        ([1e200, -1e200], None, 2 * 10**200, 1e200),
+        ([1.7e308, -1.7e308], None, None, None),
+        ([1e150, -1e150], None, 2 * 10**150, 1e150),  # every t that there is
+        ([1e-200, -1e-200], 0, Fraction(2, 10**200), 1e-200),
+        ([1e-308, 3e-308], 0, 0, 1e-308),
+    ],
+    ids=["-1e300 to 1e300", "1e200", "1.7e308", "1e150", "1e-200", "1e-308"],
+)
+def test_figures_beyond_floats(values, variance, distance, bound):
+    """The largest number that a parameter takes is 10^300, the least above 0 is 10^-300."""
+    advice = wb.advise(pl.Series("s", values))
+    assert advice.best("variance", "t").value == variance
+    assert advice.best("k-e", "e", k=2).value == distance
+    reach = advice.best("delta-l", "delta", l=2).value
+    assert reach == (None if bound is None else pytest.approx(bound, rel=1e-9))
+    told = {(one["name"], one["parameter"]): one for one in advice.to_dict(m=2)["other"]}
+    assert told["variance", "t"]["achievable"] is True
+    assert told["k-e", "e"]["achievable"] is True
+    assert str(refusal(parse("k-e:k=9,e=1"), encode(pl.Series("s", values)), len(values)))
+
+
+def test_limits_in_json_are_possible():
+    """A share that must not be exceeded is rounded up, a number to reach is rounded down."""
+    values = list("aab")
+    table = pl.DataFrame({"q": [1] * 3, "s": values})
+    for limit in wb.advise(values).limits():
+        if not limit["achievable"] or limit["value"] is None:
+            continue
+        value = naive.given(limit["value"])
+        if limit["exclusive"]:
+            value += Fraction(1, 10**9)
+        principle = lookup(limit["name"])(**limit["given"], **{limit["parameter"]: value})
+        if not principle.monotone:
+            continue
+        asked = {"quasi": ["q"], "sensitive": ["s"], "principles": [principle]}
+        assert wb.check(table, **asked), principle
+
+
 # ---- refusals are true
 
 REFUSED = ["epsilon-m", "m-uniqueness", "delta-l", "frequency-l", "l-e"]
@@ -343,7 +473,7 @@ def test_what_a_refusal_says():
         return str(refusal(parse(principle), column, 8))
 
     assert said("epsilon-m:epsilon=4500,m=5") == (
-        "column 'salary': 3 of 8 rows lie in the window [1000, 1020], more than 1/5\n"
+        "column 'salary': 3 of 8 rows lie within 20 of each other, more than 1/5\n"
         "  try: m=2 with epsilon=4500, or epsilon below 10 with m=5"
     )
     assert said("epsilon-m:e1=20,e2=1000,m=4").endswith(

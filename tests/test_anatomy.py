@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from itertools import chain, combinations, pairwise
+from itertools import chain, combinations, combinations_with_replacement, pairwise
+from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,9 @@ import naive
 import wideberth as wb
 from kernels import samples
 from wideberth import anatomizing, datasets, tables
+from wideberth.advice.crowding import Crowding
 from wideberth.algorithms.anatomy import Dealt, maximal_bucket_first
+from wideberth.algorithms.suppression import uncrowded
 from wideberth.hierarchy import parse_spec
 from wideberth.principles import parse
 from wideberth.querying import query_error
@@ -67,7 +70,8 @@ def anatomize(
     if parents is not None:
         how["hierarchies"] = {"s": samples.hierarchy(parents)}
     roles = {"identifier": "name", "quasi": "age", "sensitive": "s"}
-    release = wb.anonymize(frame, principles=principles, algorithm="anatomy", **{**roles, **how})
+    how = {**roles, "trials": False, **how}
+    release = wb.anonymize(frame, principles=principles, algorithm="anatomy", **how)
     assert isinstance(release, wb.Anatomy)
     return release
 
@@ -358,6 +362,35 @@ def test_mbf_on_equal_values(values, text):
     assert told["suppression_proven_least"] is (left_out(release) == best)
 
 
+@pytest.mark.parametrize("text", ["1.5", "2", "2.5", "3", "3.5"])
+def test_mbf_against_the_best_for_any_l(text):
+    """As few rows as the best for a whole l, and no fewer for any other; all small buckets."""
+    wanted = Fraction(text)
+    more = 0
+    for sizes in combinations_with_replacement(range(1, 5), 4):
+        buckets = np.repeat(np.arange(4), sizes)
+        each = np.arange(4)
+        best = int(uncrowded(buckets, Crowding(each, each, 1 / wanted)).sum())
+        kept = (maximal_bucket_first(buckets, ceil(wanted), np.random.default_rng(0)) >= 0).sum()
+        assert kept <= best
+        more += kept < best
+    assert (more == 0) == (wanted.denominator == 1)
+
+
+def test_mbf_at_a_fractional_l():
+    """The example of docs/anatomy.md."""
+    values = list("aabbc")
+    assert left_out(anatomize(values, "frequency-l:l=2.5")) == 0
+    with pytest.raises(wb.InfeasibleError) as refusal:
+        anatomize(values, "frequency-l:l=2.5", method="mbf")
+    assert refusal.value.what == "maximal bucket first would leave out 2 of 5 rows"
+    assert refusal.value.hint == 'method = "optimal", which leaves out 0'
+    release = anatomize(values, "frequency-l:l=2.5", method="mbf", suppression_limit=0.4)
+    assert left_out(release) == 2
+    told = release.manifest["anatomy"]
+    assert (told["suppressed_at_least"], told["suppression_proven_least"]) == (0, False)
+
+
 @pytest.mark.parametrize("principle", ["entropy-l:l=2", "distinct-l:l=2", "recursive-cl:c=3,l=2"])
 def test_mbf_needs_buckets(principle):
     with pytest.raises(wb.ParameterError, match="buckets of similar values") as refusal:
@@ -467,12 +500,23 @@ def test_missing_values_are_similar_to_each_other_only():
         anatomize(["flu", None, None, None, "ulcer"], "l-e:l=2,e=1", PARENTS)
 
 
+def test_what_is_not_proven_least_is_not_said_to_be():
+    """Without one a, b is a fifth of the rest and the most frequent value is less than its tail."""
+    release = anatomize(
+        list("daacbc"), "recursive-cl:c=1,l=2,required=b,c2=20", suppression_limit=0.5
+    )
+    assert left_out(release) == 2
+    told = release.manifest["anatomy"]
+    assert told["suppressed_at_least"] is None
+    assert told["suppression_proven_least"] is False
+
+
 # ---- refusals name what would do
 
 
 def alternatives(refusal: wb.InfeasibleError) -> dict[str, float]:
     found = {}
-    for part in refusal.hint.split(", or "):
+    for part in [one["setting"] for one in refusal.tries if one["setting"] in refusal.hint]:
         if match := re.match(r"(l|e)=([0-9.]+) with |(suppression_limit)=([0-9.]+)$", part):
             found[match[1] or match[3]] = float(match[2] or match[4])
     return found
@@ -519,13 +563,14 @@ def test_a_refusal_names_the_strongest_parameters_that_are_possible(case):
 def test_a_refusal_in_full():
     values = ["flu"] * 4 + ["pneumonia", "cancer", "ulcer"]
     with pytest.raises(wb.InfeasibleError) as refusal:
-        anatomize(values, "l-e:l=3,e=1", PARENTS)
+        anatomize(values, "l-e:l=3,e=1", PARENTS, trials=True)
     assert refusal.value.what == (
         "column 's': 5 of 7 rows have similar values, more than 1/3; "
         "4 rows would have to be suppressed (57.14 %)"
     )
     # Even with e = 0 the flu is more than a third, and with l = 2 a bucket more than half.
-    assert refusal.value.hint == "a weaker principle, or suppression_limit=0.5715"
+    assert refusal.value.hint.endswith("(best: suppression_limit=0.5715, 57% loss)")
+    assert "l=2" not in refusal.value.hint
     with pytest.raises(wb.InfeasibleError, match=r"\(57.14 %\), the limit is 50 %"):
         anatomize(values, "l-e:l=3,e=1", PARENTS, suppression_limit=0.5)
 
@@ -865,7 +910,7 @@ def test_the_manifest_holds_no_cell_and_no_seed():
 
 def test_a_fixed_seed_is_warned_of():
     told = release_of("l-e:l=3,e=1", seed=12).manifest
-    assert told["seed"] == "fixed: 12"
+    assert told["seed"] == "fixed, for tests only"
     assert any("can undo the shuffling" in text for text in told["warnings"])
 
 
@@ -1195,7 +1240,7 @@ S = {"sensitive": "s"}
     [
         (TWO[0].drop("group"), TWO[1], "identifiers has no column 'group'|no column 'group'"),
         (TWO[0], TWO[1].drop("group"), "no column 'group'"),
-        (TWO[0], TWO[1].drop("count"), "no column 'count'"),
+        (TWO[0], TWO[1].drop("count"), "not have as many rows"),  # a line is a row then
         (TWO[0], TWO[1].drop("s"), "has 0 columns besides 'group' and 'count'"),
         (TWO[0], TWO[1].with_columns(t=1), "has 2 columns besides 'group' and 'count'"),
         (TWO[1], TWO[0], r"has a column 'count', .* has none\n.*in the right order"),
@@ -1502,10 +1547,10 @@ def test_a_wish_is_met_as_far_as_the_table_permits(wish, smallest):
 
 def test_cautions():
     values = ["flu"] * 30 + ["ulcer"] * 20
-    frame = table(values).with_columns(zip=pl.lit("1"))
+    frame = table(values).with_columns(zip=pl.lit("1")).rename({"name": "alias"})
     release = wb.anonymize(
         frame,
-        quasi=["age", "zip", "name"],
+        quasi=["age", "zip", "alias"],
         sensitive="s",
         hierarchies={"zip": {"mask": 1}},
         principles="frequency-l:l=2",
@@ -1515,7 +1560,7 @@ def test_cautions():
     told = "\n".join(release.manifest["warnings"])
     assert "10 rows left out, of the most frequent kinds" in told
     assert "hierarchies of quasi-identifiers are not looked at: zip" in told
-    assert "a value of its own, as identifiers have: age, name" in told
+    assert "a value of its own, as identifiers have: age, alias" in told
     assert "published exactly" in told
 
 
@@ -1550,3 +1595,27 @@ def test_two_hundred_thousand_patients_with_icd_10_codes():
         same = group[apart:] == group[:-apart]
         twice = tree.distances_twice(node[apart:][same], node[:-apart][same])
         assert (twice > 3).all()
+
+
+def test_a_sensitive_table_without_counts_has_a_line_for_each_row() -> None:
+    """As the papers publish it: check, audit and join read each line as one row."""
+    quasi = pl.DataFrame({"age": [21, 22, 23, 24], "group": [1, 1, 2, 2]})
+    lines = pl.DataFrame({"group": [1, 1, 2, 2], "ill": ["flu", "flu", "gout", "ulcer"]})
+    counted = lines.group_by("group", "ill").len("count").sort("group", "ill")
+    for principles, fine in (("distinct-l:l=1", True), ("frequency-l:l=2", False)):
+        known = {"sensitive": "ill", "quasi": "age", "principles": principles}
+        results = [
+            wb.check(quasi, sensitive_table=table, group="group", **known).to_dict()
+            for table in (lines, counted)
+        ]
+        assert results[0] == results[1]
+        assert results[0]["satisfied"] is fine
+    found = [
+        wb.audit(quasi, sensitive_table=table, group="group", quasi="age", sensitive="ill")
+        for table in (lines, counted)
+    ]
+    assert found[0].to_dict() == found[1].to_dict()
+    joined = [wb.join(quasi, table).sort("age", "ill") for table in (lines, counted)]
+    assert joined[0].equals(joined[1])
+    with pytest.raises(wb.TableError, match="as many rows"):
+        wb.check(quasi, sensitive_table=lines.head(3), sensitive="ill", principles="distinct-l:l=1")

@@ -152,7 +152,7 @@ def test_odd_names(kind, tmp_path):
         (pl.Series([2**64 - 1, 1], dtype=pl.UInt64), 10, "0..18446744073709551619"),
         (pl.Series([1e308, -1e308]), None, "-1e+308..1e+308"),
         (pl.Series([dt.time(1), dt.time(2)]), None, "{01:00:00|02:00:00}"),
-        (pl.Series(["u", "v"], dtype=pl.Enum(["v", "u"])), None, "{u|v}"),
+        (pl.Series(["u", "v"], dtype=pl.Enum(["v", "u"])), None, "{v|u}"),
         (pl.Series(["x or missing", None]), None, "x or missing or missing"),
         (pl.Series(["", "a\nb"]), None, '{|"a\nb"}'),
         (pl.Series([dt.date(1, 1, 1), dt.date(9999, 12, 31)]), "year", "0001-01-01..9999-12-31"),
@@ -187,6 +187,25 @@ def test_groups_are_published_with_what_covers_them():
     assert Counter(release.table["age"]) == dict.fromkeys(spans, 8)
     assert "group" not in release.table.columns
     assert set(release.table["sex"]) <= {"{f|m}", "f", "m"}
+
+
+def test_a_column_that_nobody_recognizes_is_named_if_it_is_published_exactly():
+    table = pl.DataFrame(
+        {
+            "age": [21, 34, 25, 38],
+            "pay": [10, 90, 50, 30],
+            "kz7": ["a", "a", "b", "c"],
+            "region": ["n", "n", "s", "s"],
+            "unit": ["x"] * 4,
+        }
+    )
+    how = {"quasi": "age", "sensitive": "pay", "principles": "distinct-l:l=2"}
+    harmless = ["kz7", "region", "unit"]
+    cautions = wb.anonymize(table, **how, insensitive=harmless).manifest["warnings"]
+    [caution] = [one for one in cautions if "make sure that it is harmless" in one]
+    assert caution.startswith("'kz7' is published exactly")
+    without = wb.anonymize(table.drop("kz7"), **how, insensitive=harmless[1:])
+    assert not any("harmless" in one for one in without.manifest["warnings"])
 
 
 @pytest.mark.parametrize("principles", [MONOTONE, PROXIMITY])
@@ -250,7 +269,7 @@ def test_hierarchies_files_and_grids(tmp_path):
 
 def test_bounds():
     release = wb.anonymize(PEOPLE, recoding={"age": "bounds", "born": "bounds"}, **HOW)
-    assert release.table.columns[1:3] == ["age_min", "age_max"]
+    assert release.table.columns[1:4] == ["age_min", "age_max", "age_missing"]
     assert release.table.schema["born_max"] == pl.Date
     assert release.check()
 
@@ -322,7 +341,7 @@ def test_the_original_order_does_not_show():
     ("change", "error", "message"),
     [
         ({"insensitive": None}, wb.PolicyError, "column 'visits' has no role"),
-        ({"quasi": ["age", "zip"]}, wb.PolicyError, "column 'born' has no role"),
+        ({"quasi": ["age", "zip"]}, wb.PolicyError, "columns 'born', 'weight', 'sex' have no role"),
         ({"insensitive": ["visits", "age"]}, wb.PolicyError, "as quasi and as insensitive"),
         ({"insensitive": ["visit"]}, wb.PolicyError, "no column 'visit'"),
         ({"principles": []}, wb.ParameterError, "no principle to satisfy"),
@@ -631,3 +650,72 @@ def test_days_are_written_without_midnight() -> None:
     table = pd.DataFrame({"born": born, "pay": [10, 90]})
     release = wb.anonymize(table, quasi="born", sensitive="pay", principles="k-anonymity:k=2")
     assert list(release.table["born"]) == ["2000-03-08..2003-10-25"] * 2
+
+
+def with_bounds(values: Any, align: Any) -> Any:
+    """Publish bounds on a grid, verified, and checked again."""
+    frame = {"q": values, "s": [f"v{i % 4}" for i in range(len(values))]}
+    table = pl.DataFrame(frame) if isinstance(values, pl.Series) else pd.DataFrame(frame)
+    release = wb.anonymize(
+        table,
+        quasi="q",
+        sensitive="s",
+        principles="k-anonymity:k=2",
+        recoding="bounds",
+        align={"q": align},
+        seed=1,
+    )
+    assert release.check()
+    return release.table
+
+
+@pytest.mark.parametrize("unit", ["ms", "us", "ns"])
+@pytest.mark.parametrize(
+    ("zone", "noon"),
+    [
+        ("America/Sao_Paulo", dt.datetime(2018, 11, 4, 12)),  # no midnight
+        ("America/Toronto", dt.datetime(1919, 3, 31, 12)),  # 23:30 is followed by 0:30
+        ("America/Havana", dt.datetime(2024, 11, 3, 12)),  # midnight comes twice
+        ("America/St_Johns", dt.datetime(2005, 10, 30, 12)),  # 0:01 is followed by 23:01
+        ("Pacific/Apia", dt.datetime(2011, 12, 31, 12)),  # no 30 December
+    ],
+)
+def test_days_on_which_a_clock_changes_are_covered(unit: Any, zone: str, noon: dt.datetime) -> None:
+    """Every half hour of three days, by days and by weeks; an end beyond them is no one's."""
+    start = pl.Series([noon]).dt.replace_time_zone(zone)[0].astimezone(dt.UTC)
+    moments = [start + dt.timedelta(minutes=30 * i) for i in range(-72, 72)]
+    values = pl.Series(moments).cast(pl.Datetime(unit, "UTC")).dt.convert_time_zone(zone)
+    for align in (1, "week"):
+        table = with_bounds(values, align)
+        assert table["q_min"].null_count() == table["q_max"].null_count() == 0
+
+
+def test_a_day_without_midnight_begins_when_its_clock_does() -> None:
+    values = pl.Series([dt.datetime(2018, 11, 4, 5), dt.datetime(2018, 11, 4, 7)])
+    table = with_bounds(values.dt.replace_time_zone("America/Sao_Paulo"), 1)
+    assert [str(end)[:16] for end in table.row(0)[:2]] == ["2018-11-04 01:00", "2018-11-04 23:59"]
+
+
+@pytest.mark.parametrize("align", [7, "week", "month", 400_000])
+@pytest.mark.parametrize("kind", [pl.Date, pl.Datetime("us"), pl.Datetime("us", "UTC")])
+@pytest.mark.parametrize(("edge", "step"), [(dt.date(9999, 12, 31), -1), (dt.date(1, 1, 1), 1)])
+def test_periods_end_with_the_calendar(edge: dt.date, step: int, kind: Any, align: Any) -> None:
+    days = [edge + dt.timedelta(days=step * i) for i in range(8)]
+    table = with_bounds(pl.Series(days).cast(pl.Datetime("us")).cast(kind), align)
+    assert str(edge) in {str(end)[:10] for end in table["q_max" if step < 0 else "q_min"]}
+
+
+@pytest.mark.parametrize("edge", [-(2**63) + 1, 2**63 - 1 - 8 * 86_400 * 10**9])
+def test_periods_end_with_the_nanoseconds_that_there_are(edge: int) -> None:
+    values = pl.Series([edge + i * 86_400 * 10**9 for i in range(8)]).cast(pl.Datetime("ns"))
+    for align in (1, "week", "year"):
+        with_bounds(values, align)
+
+
+@pytest.mark.parametrize("align", [5, "0.25"])
+def test_decimals_of_pandas_have_bounds(align: Any) -> None:
+    """pandas has no decimals of its own: what comes back has as many digits as it needs."""
+    table = with_bounds([Decimal("1.5"), None, Decimal("3.25"), Decimal(4)] * 2, align)
+    assert set(table["q_min"].dropna()) <= {Decimal(0), Decimal("1.5"), Decimal("3.25"), Decimal(4)}
+    with pytest.raises(wb.ParameterError, match="more than 38 digits"):
+        with_bounds([Decimal(10) ** 30, Decimal(10) ** 30 + 1], "0.000000001")

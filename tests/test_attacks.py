@@ -338,9 +338,32 @@ def test_a_given_prior() -> None:
         "rho1": 0.1,
         "rho2": 0.5,
         "people": 2,
-        "upward": 1,
+        "upward": 2,  # both face a value of which 5 % was believed, and now half
         "downward": 2,
     }
+
+
+def test_a_breach_is_of_any_value() -> None:
+    """Against counting: everybody who faces a value that went from at most ρ1 to at least ρ2."""
+    rng = np.random.default_rng(1)
+    for _ in range(50):
+        members = [rng.integers(0, 6, int(rng.integers(2, 6))).tolist() for _ in range(5)]
+        histogram = np.bincount(np.concatenate(members), minlength=6)
+        domain = Domain(name="s", histogram=histogram)
+        change = Beliefs(domain, rho1=0.2, rho2=0.5).change(
+            Faced.known(Groups.of(members, width=6))
+        )
+        prior = [Fraction(int(n), int(histogram.sum())) for n in histogram]
+        wanted = sum(
+            len(group)
+            for group in members
+            if any(
+                prior[value] <= Fraction(1, 5)
+                and Fraction(group.count(value), len(group)) >= Fraction(1, 2)
+                for value in set(group)
+            )
+        )
+        assert change.upward == wanted
 
 
 # ---- bad input

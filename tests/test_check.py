@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime as dt
 import json
+import math
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
@@ -15,6 +17,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import strategies as st
 
@@ -182,7 +185,38 @@ def test_numbers_are_quasi_identifiers_too():
     table = pl.DataFrame({"age": [9, 10, 100, 9], "height": [1.5, 1.5, 2.0, 1.5]})
     result = wb.check(table, quasi=["age", "height"], principles="k-anonymity:k=2")
     assert result.table["age"].to_list() == [9, 10, 100]
-    assert result.to_dict()["principles"][0]["worst"][0]["group"] == {"age": 10, "height": 1.5}
+    (worst, *_) = result.to_dict(show_rows=True)["principles"][0]["worst"]
+    assert worst["group"] == {"age": 10, "height": 1.5}
+    assert result.table.row(worst["number"] - 1, named=True)["age"] == 10
+
+
+def test_quasi_identifiers_are_shown_on_request_only():
+    """A group of a table that is not published yet may be a single person."""
+    table = pl.DataFrame({"name": ["Jane Doe", "Bob", "Bob"], "pay": [1, 2, 3]})
+    result = wb.check(table, quasi="name", sensitive="pay", principles="k-anonymity:k=2")
+    report = result.principles[0]
+    assert report.worst[0].values == {"name": "Jane Doe"}
+    audit = wb.audit(table, quasi="name", sensitive="pay", principles="k-anonymity:k=2")
+    texts = [
+        *(repr(result), str(result), repr(report), repr(report.worst), repr(audit), str(audit)),
+        *(result._repr_html_(), audit._repr_html_()),
+        *(json.dumps(result.to_dict()), json.dumps(audit.to_dict())),
+    ]
+    assert not any("Jane" in text for text in texts)
+    assert "Jane" in json.dumps(result.to_dict(show_rows=True))
+    assert "Jane" in json.dumps(audit.to_dict(show_rows=True))
+
+
+def test_groups_of_a_population_have_the_numbers_of_the_table():
+    table = pl.DataFrame({"zip": ["b", "c"], "pay": [1, 2]})
+    people = pl.DataFrame({"zip": ["a", "b", "b", "c"]})
+    wanted = "delta-presence:delta_min=0,delta_max=0.1"
+    result = wb.check(table, quasi="zip", principles=wanted, population=people)
+    for group in result.principles[0].worst:
+        if group.number is None:
+            assert group.values == {"zip": "a"}
+        else:
+            assert result.table["zip"][group.number - 1] == group.values["zip"]
 
 
 def test_group_ids_make_the_groups():
@@ -193,7 +227,8 @@ def test_group_ids_make_the_groups():
     assert by_id.groups == 2
     assert by_id.principles[0].worst[0].values == {"id": 7}
     assert not wb.check(table, quasi="age", **how)
-    assert wb.check(table, group="id", **how).to_dict() == by_id.to_dict()
+    alone = wb.check(table, group="id", **how)
+    assert dataclasses.replace(alone, notes=[]).to_dict() == by_id.to_dict()
 
 
 def test_table_1b_of_li_2008():
@@ -812,3 +847,368 @@ def test_refused(how, error, message):
 def test_what_is_no_table():
     with pytest.raises(wb.TableError, match="got list"):
         wb.check([1, 2], quasi="a", principles="k-anonymity:k=2")
+
+
+# ---- groups by ids must be uniform
+
+
+def put_back() -> pl.DataFrame:
+    """A release of nine people in groups of three, with exact ages put back in one group."""
+    return pl.DataFrame(
+        {
+            "group": [1, 1, 1, 2, 2, 2, 3, 3, 3],
+            "age": ["20..29", "20..29", "20..29", "31", "35", "38", "40..49", "40..49", "40..49"],
+            "sex": ["*", "*", "*", "f", "f", "f", None, None, "m"],
+            "ill": list("abcabcabc"),
+        }
+    )
+
+
+def test_a_group_with_different_labels_is_no_group():
+    known = {"quasi": ["age", "sex"], "sensitive": "ill", "principles": "k-anonymity:k=3"}
+    result = wb.check(put_back(), group="group", **known)
+    assert [report.satisfied for report in result.principles] == [True]
+    assert not result.satisfied
+    assert not result
+    assert result.uneven.to_dict() == {"groups": 2, "rows": 6, "columns": ["age", "sex"]}
+    assert result.to_dict()["uneven"] == {"groups": 2, "rows": 6, "columns": ["age", "sex"]}
+    assert "2 groups are not uniform" in str(result)
+    assert "2 groups are not uniform" in result._repr_html_()
+    for said in (str(result), result._repr_html_()):
+        assert "31" not in said
+    # By age alone one group, without quasi-identifiers nothing can be said.
+    assert wb.check(put_back(), group="group", **{**known, "quasi": "age"}).uneven.groups == 1
+    silent = wb.check(put_back(), group="group", **{**known, "quasi": None})
+    assert silent.satisfied
+    assert "no quasi-identifiers are given" in " ".join(silent.notes)
+
+
+def test_groups_that_are_uniform_stay_satisfied():
+    table = put_back().filter(pl.col("group") == 1)
+    result = wb.check(
+        table, group="group", quasi=["age", "sex"], sensitive="ill", principles="k-anonymity:k=3"
+    )
+    assert result
+    assert result.to_dict()["uneven"] is None
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"principles": "epsilon-m:epsilon=5,m=2"},
+        {"principles": "epsilon-m:epsilon=5,m=2", "recoding": "bounds"},
+        {"principles": "distinct-l:l=2", "cuts": "paper"},
+        {
+            "principles": "k-anonymity:k=3",
+            "algorithm": "lattice",
+            "hierarchies": {"age": {"interval": [10, 20]}, "sex": {"flat": True}},
+        },
+        {"principles": "frequency-l:l=2", "algorithm": "anatomy"},
+        {"principles": "frequency-l:l=3", "suppression_limit": 0.2},
+    ],
+    ids=str,
+)
+def test_releases_of_ours_are_uniform(how):
+    rng = np.random.default_rng(1)
+    people = pl.DataFrame(
+        {
+            "age": [None, *rng.integers(20, 60, 59).tolist()],
+            "sex": rng.choice(["f", "m"], 60),
+            "pay": rng.integers(0, 100, 60),
+            "town": rng.choice(["a", "b", "c"], 60),
+        }
+    )
+    release = wb.anonymize(
+        people,
+        quasi=["age", "sex"],
+        sensitive="pay",
+        identifier="town" if how.get("algorithm") == "anatomy" else [],
+        insensitive=[] if how.get("algorithm") == "anatomy" else "town",
+        seed=1,
+        **how,
+    )
+    assert release.check()
+    assert release.check().uneven is None
+    found = wb.audit(release, original=people, swaps=False).findings
+    assert "uneven-groups" not in [finding.name for finding in found]
+
+
+# ---- values that look the same
+
+
+def test_values_that_look_the_same_are_noticed(tmp_path):
+    """White space around them, upper and lower case, and the encoding of accents count."""
+    ills = ["flu", "flu ", "Flu", "caf\u00e9", "cafe\u0301", "gout"]
+    table = pl.DataFrame({"zip": ["1"] * 6, "ill": ills})
+    known = {"quasi": "zip", "sensitive": "ill"}
+    result = wb.check(table, **known, principles=["distinct-l:l=2", "frequency-l:l=2"])
+    [note] = result.notes
+    assert note.startswith("ill has 4 pairs of values that look the same")
+    assert "flu" not in note
+    assert note in wb.audit(table, **known).notes
+    table.write_parquet(path := tmp_path / "t.parquet")
+    pytest.importorskip("duckdb")
+    assert wb.check(path, **known, principles="distinct-l:l=2", memory="512MB").notes == [note]
+    people = pl.DataFrame({"age": range(12), "ill": ills * 2})
+    release = wb.anonymize(
+        people, quasi="age", sensitive="ill", principles="distinct-l:l=2", seed=1
+    )
+    assert note in release.check().notes
+    codes = pl.DataFrame({"zip": ["1"] * 4, "ill": ["07", "7", "007", "10"]})
+    [note] = wb.check(codes, **known, principles="distinct-l:l=2").notes
+    assert note.startswith("ill has 3 pairs of values that look the same")
+    for numbers in ([1, 2, 3], ["0.5", "00.6", "100"], ["01234", "12340"]):
+        table = pl.DataFrame({"zip": ["1"] * len(numbers), "ill": numbers})
+        assert not wb.check(table, **known, principles="distinct-l:l=2").notes
+
+
+WAYS = pl.DataFrame(
+    {
+        "weight": ["1.1", "1.10", "2", "+2.0", " 2 ", None, "30"],
+        "born": ["2020-01-05", "2020-01-05 ", *["2020-01-06"] * 5],
+        "code": ["1e1", "10", "a", "a", "a", "a", "a"],
+        "s": list("aabbccc"),
+    }
+)
+
+
+@pytest.mark.parametrize("memory", [None, "512MB"])
+def test_quasi_identifiers_in_text_are_read_as_numbers(tmp_path: Path, memory: str | None) -> None:
+    """As `anonymize` reads them: 1.1 and 1.10 are one value, unless the type is text."""
+    path = tmp_path / "table.csv"
+    WAYS.write_csv(path)
+    asked: dict[str, Any] = {"sensitive": "s", "principles": "k-anonymity:k=2", "memory": memory}
+    found = wb.check(path, quasi="weight", **asked)
+    groups = [(g.values["weight"], g.rows) for g in found.principles[0].worst]
+    assert groups == [("30", 1), (None, 1), ("1.1", 2), ("2", 3)]
+    (note,) = found.notes
+    assert note.startswith("weight has numbers or dates that are written in several ways")
+    listed = found.table
+    assert listed["weight"].to_list() == ["1.1", "2", "30", None]
+    as_text = wb.check(path, quasi="weight", types={"weight": "text"}, **asked)
+    assert as_text.groups == 7
+    assert all("look the same" in note for note in as_text.notes)  # 30 and 30 with a blank
+    assert wb.check(path, quasi="born", **asked).groups == 2
+    assert wb.check(path, quasi="code", **asked).groups == 3  # not all of them are numbers
+    rule = {"weight": {"flat": True}}
+    assert wb.check(path, quasi="weight", hierarchies=rule, **asked).groups == 7
+
+
+def test_all_verbs_read_quasi_identifiers_alike(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    WAYS.select(pl.col("weight").fill_null("30"), "s").write_csv(path)
+    asked: dict[str, Any] = {"quasi": "weight", "sensitive": "s"}
+    k = wb.check(path, **asked, principles="k-anonymity:k=1").principles[0].achieved["k"]
+    assert k == 2
+    for algorithm in ("mondrian", "lattice"):
+        trees = {"weight": {"interval": [5]}} if algorithm == "lattice" else {}
+        release = wb.anonymize(
+            path,
+            **asked,
+            principles=["k-anonymity:k=2"],
+            algorithm=algorithm,
+            hierarchies=trees,
+            seed=1,
+        )
+        assert release.manifest["groups"] == 3
+    assert wb.measure(path, **asked).to_dict()["groups"] == 3
+    audit = wb.audit(path, **asked).to_dict()
+    assert audit["groups"] == 3
+    assert "written in several ways" in " ".join(audit["notes"])
+
+
+DAY = dt.date(2024, 3, 5)
+
+
+@pytest.mark.parametrize(
+    ("own", "theirs"),
+    [
+        (pl.Series(["30", "31"]), pl.Series([30, 31])),
+        (pl.Series([30, 31]), pl.Series([30.0, 31.0])),
+        (pl.Series([Decimal(30), Decimal("0.5")]), pl.Series([30.0, 0.5])),
+        (pl.Series(["30.0", "31.50"]), pl.Series([30.0, 31.5])),
+        (pl.Series(["30", "31.5"]), pl.Series([Decimal("30.00"), Decimal("31.50")])),
+        (pl.Series([30.0, 31.5]), pl.Series([Decimal("30.00"), Decimal("31.50")])),
+        (pl.Series(["30", "31"]), pl.Series(["30.0", "+31"])),
+        (pl.Series([0.5, 30.0], dtype=pl.Float32), pl.Series(["0.50", "3e1"])),
+        (pl.Series([str(2**53 + 1)]), pl.Series([2**53 + 1])),
+        (pl.Series(["yes", "no"]), pl.Series([True, False])),
+        (pl.Series(["05.03.2024"]), pl.Series([DAY])),
+        (pl.Series([DAY]), pl.Series([dt.datetime(2024, 3, 5)])),
+        (pl.Series(["2024-03-05"]), pl.Series([dt.datetime(2024, 3, 5)])),
+        (
+            pl.Series([dt.datetime(2024, 3, 5, 12)], dtype=pl.Datetime("ns")),
+            pl.Series([dt.datetime(2024, 3, 5, 12)], dtype=pl.Datetime("ms")),
+        ),
+        (pl.Series(["a", "b"], dtype=pl.Enum(["b", "a"])), pl.Series(["a", "b"])),
+        (pl.Series(["30"], dtype=pl.Categorical), pl.Series([30])),
+    ],
+    ids=str,
+)
+def test_a_population_matches_equal_values_of_other_types(own, theirs):
+    """As text is read elsewhere: 30, 30.0 and "30" are one value, a date is its midnight."""
+    for table, people in ((own, theirs), (theirs, own)):
+        population = pl.concat([people, people]).to_frame("q")
+        result = wb.check(
+            table.to_frame("q"),
+            quasi="q",
+            principles="delta-presence:delta_min=0.5,delta_max=0.5",
+            population=population,
+        )
+        assert result.satisfied
+        assert result.notes == []
+
+
+@pytest.mark.parametrize("own", ["2024-03-05 00:00:00", "2024-03-05T00:00:00.000"])
+@pytest.mark.parametrize("theirs", [DAY, dt.datetime(2024, 3, 5)])
+def test_a_population_matches_moments_as_text(own, theirs):
+    """They are asked about, as all dates with a time in text; until then, midnight is a date."""
+    text, typed = pl.DataFrame({"q": [own]}), pl.DataFrame({"q": [theirs]})
+    asked = {"quasi": "q", "principles": "delta-presence:delta_min=1,delta_max=1"}
+    assert wb.check(text, **asked, population=typed).satisfied
+    assert wb.check(typed, **asked, population=text).satisfied
+    half, moment = "2024-03-05T12:30:00.5", dt.datetime(2024, 3, 5, 12, 30, 0, 500_000)
+    population = pl.DataFrame({"q": [moment]})
+    assert wb.check(pl.DataFrame({"q": [half]}), **asked, population=population).satisfied
+
+
+def test_text_that_is_said_to_be_text_matches_no_number():
+    table, population = pl.DataFrame({"q": ["30.0"]}), pl.DataFrame({"q": [30]})
+    asked = {"quasi": "q", "principles": "delta-presence:delta_max=1", "population": population}
+    assert wb.check(table, **asked).notes == []
+    assert wb.check(table, **asked, types={"q": "text"}).notes != []
+
+
+SCALE = ["low", "mid", "high", "top"]  # alphabetically: high low mid top
+PAIRS = ["low", "low", "mid", "mid", "high", "high", "top", "top"]
+ORDERED = {
+    "polars": lambda values: pl.DataFrame({"x": pl.Series(values, dtype=pl.Enum([*SCALE, "-"]))}),
+    "pandas": lambda values: pd.DataFrame(
+        {"x": pd.Categorical(values, [*SCALE, "-"], ordered=True)}
+    ),
+    "pyarrow": lambda values: pa.table(
+        {
+            "x": pa.DictionaryArray.from_arrays(
+                [SCALE.index(value) for value in values], SCALE, ordered=True
+            )
+        }
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", ORDERED)
+def test_ordered_categories_keep_their_order(kind):
+    """As quasi-identifiers they are cut in it, as sensitive values moved along it."""
+    table = wb.tables.adopt(ORDERED[kind](PAIRS))[0]
+    people = table.with_columns(s=pl.Series(["a", "b"] * 4))
+    release = wb.anonymize(people, quasi="x", sensitive="s", principles="k-anonymity:k=4", seed=1)
+    assert set(release.table["x"]) == {"{low|mid}", "{high|top}"}
+    sensitive = table.with_columns(q=pl.Series([1, 1, 2, 2, 1, 1, 2, 2]))
+    ranks = sensitive.with_columns(x=pl.Series([SCALE.index(value) for value in PAIRS]))
+    asked = {"quasi": "q", "sensitive": "x", "principles": "t-closeness:t=0.1,distance=ordered"}
+    found, expected = (
+        wb.check(frame, **asked).principles[0].achieved for frame in (sensitive, ranks)
+    )
+    assert found == expected
+    plain = sensitive.with_columns(pl.col("x").cast(pl.String))
+    with pytest.raises(wb.ParameterError, match="has no order"):
+        wb.check(plain, **asked)
+
+
+@pytest.mark.parametrize("memory", [None, "512MB"])
+@pytest.mark.parametrize("suffix", ["parquet", "arrow"])
+@pytest.mark.parametrize("kind", ["pandas", "pyarrow"])
+def test_ordered_categories_of_files_keep_their_order(tmp_path, kind, suffix, memory):
+    """polars reads them as categories without an order; pyarrow knows it."""
+    made = ORDERED[kind](PAIRS)
+    table = pa.Table.from_pandas(made) if kind == "pandas" else made
+    table = table.append_column("q", pa.array([1, 1, 2, 2, 1, 1, 2, 2]))
+    path = tmp_path / f"table.{suffix}"
+    if suffix == "parquet":
+        pq.write_table(table, path, row_group_size=3)
+    else:
+        with pa.ipc.new_file(path, table.schema) as file:
+            file.write_table(table, max_chunksize=3)
+    principle = "t-closeness:t=0.1,distance=ordered"
+    asked = {"quasi": "q", "sensitive": "x", "principles": principle}
+    (of_file,) = wb.check(path, **asked, memory=memory).principles
+    (of_frame,) = wb.check(
+        made.assign(q=[1, 1, 2, 2] * 2) if kind == "pandas" else table, **asked
+    ).principles
+    assert of_file.achieved == of_frame.achieved
+    groups = wb.check(path, quasi="x", principles="k-anonymity:k=2", memory=memory).table
+    assert groups["x"].to_list() == SCALE
+
+
+def test_categories_that_differ_within_a_file_have_no_order(tmp_path):
+    low, high = (
+        pa.table({"x": pa.DictionaryArray.from_arrays([0, 0, 1, 1], names, ordered=True)})
+        for names in (["low", "mid"], ["mid", "high"])
+    )
+    with pq.ParquetWriter(tmp_path / "table.parquet", low.schema) as file:
+        file.write_table(low)
+        file.write_table(high)
+    assert wb.tables.read(tmp_path / "table.parquet")["x"].dtype == pl.Categorical
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    for name, table in (("a", low), ("b", high)):
+        pq.write_table(table, folder / f"{name}.parquet")
+    assert wb.check(folder, quasi="x", principles="k-anonymity:k=2", memory="512MB").satisfied
+
+
+def test_groups_of_ordered_categories_come_in_their_order(tmp_path):
+    table = pl.DataFrame({"x": pl.Series(PAIRS, dtype=pl.Enum(SCALE)), "s": list("abababab")})
+    table.write_parquet(tmp_path / "table.parquet")
+    asked = {"quasi": "x", "sensitive": "s", "principles": "k-anonymity:k=2"}
+    for memory in (None, "512MB"):
+        listed = wb.check(tmp_path / "table.parquet", **asked, memory=memory).table
+        assert listed["x"].to_list() == SCALE
+
+
+@pytest.mark.parametrize("zone", ["Asia/Tokyo", "America/New_York", "UTC", None])
+def test_the_first_and_the_last_day_in_any_zone(zone: str | None) -> None:
+    """9999-12-31 often stands for "never": it is within the years 1 to 9999."""
+    for day in (dt.datetime(9999, 12, 31, 12), dt.datetime(1, 1, 1, 12)):
+        days = pl.Series([day] * 3).dt.replace_time_zone(zone)
+        table = pl.DataFrame({"day": days, "ill": ["a", "b", "c"]})
+        asked = {"quasi": "day", "sensitive": "ill", "principles": "k-anonymity:k=3"}
+        assert wb.check(table, **asked).satisfied
+    beyond = pl.Series([dt.datetime(9999, 12, 31, 23)]).dt.replace_time_zone("UTC")
+    table = pl.DataFrame({"day": beyond.dt.convert_time_zone("Asia/Tokyo"), "ill": ["a"]})
+    with pytest.raises(wb.TableError, match="outside the years 1 to 9999"):
+        wb.check(table, quasi="day", sensitive="ill", principles="k-anonymity:k=1")
+
+
+def test_one_table_is_no_anatomy_because_a_policy_says_so(tmp_path: Path) -> None:
+    """Exact ages beside each person's own value: groups of ids alone do not protect them."""
+    table = pl.DataFrame({"group": [1, 1, 2, 2], "age": [20, 21, 30, 31], "ill": list("abab")})
+    policy = tmp_path / "policy.toml"
+    policy.write_text(
+        '[roles]\nquasi = ["age"]\nsensitive = ["ill"]\n[transform]\nalgorithm = "anatomy"\n'
+        '[[principle]]\nname = "distinct-l"\nl = 2\n'
+    )
+    result = wb.check(table, policy=policy, group="group")
+    assert not result.satisfied
+    assert result.uneven is not None
+    assert result.uneven.columns == ["age"]
+
+
+@pytest.mark.parametrize("label", [math.nan, math.inf, [1, 2], [1]])
+def test_labels_of_groups_may_be_anything(label: object) -> None:
+    other = [3] if isinstance(label, list) else 3.0
+    asked = {"quasi": "q", "sensitive": "ill", "group": "g", "principles": "k-anonymity:k=2"}
+    rest = {"g": [1, 1, 2, 2], "ill": list("abab")}
+    alike = pl.DataFrame({"q": [label, label, other, other], **rest}, strict=False)
+    assert wb.check(alike, **asked).satisfied
+    mixed = pl.DataFrame({"q": [label, other, other, other], **rest}, strict=False)
+    assert not wb.check(mixed, **asked).satisfied
+
+
+def test_dates_in_a_principle_match_moments() -> None:
+    """A date is the moment at which it begins, also where a principle names it."""
+    days = [dt.datetime(2024, 3, 5)] * 3 + [dt.datetime(2024, 3, 6)]
+    table = pl.DataFrame({"q": [1] * 4, "day": days})
+    asked = {"quasi": "q", "sensitive": "day"}
+    strict = "recursive-cl:c=1,l=2"
+    assert not wb.check(table, **asked, principles=strict).satisfied
+    assert wb.check(table, **asked, principles=f"{strict},allowed=2024-03-05").satisfied

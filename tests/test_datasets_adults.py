@@ -10,7 +10,6 @@ import pytest
 
 from wideberth import datasets
 from wideberth.errors import ParameterError
-from wideberth.reproducing.machanavajjhala2006.trees import adult_trees
 
 DATA = Path(os.environ.get("WIDEBERTH_DATA", Path(__file__).parents[2] / "shared" / "data"))
 REAL = DATA / "adult.csv"
@@ -105,47 +104,6 @@ def test_shares_are_near_the_real_ones(people):
         for value, real_share in shares["real"].items():
             assert shares["made"][value] == pytest.approx(real_share, abs=0.02), (column, value)
     assert people["age"].mean() == pytest.approx(real["age"].mean(), abs=1)
-
-
-# ---- their hierarchies
-
-
-def test_trees_are_as_high_as_printed(people):
-    trees = adult_trees(people)
-    heights = {
-        name: 1 if tree == {"flat": True} else tree.height
-        for name, tree in trees.items()
-        if name != "age"
-    }
-    assert trees["age"] == {"interval": [5, 10, 20]}  # and all of them: four steps
-    assert heights == {
-        "sex": 1,
-        "race": 1,
-        "marital_status": 2,
-        "education": 3,
-        "native_country": 2,
-        "workclass": 2,
-        "income": 1,
-    }
-    for name in ("marital_status", "education", "native_country", "workclass"):
-        assert trees[name].balanced
-        assert set(people[name]) <= set(trees[name].leaves)
-
-
-def test_unknown_values_stand_under_other():
-    trees = adult_trees(pl.DataFrame({"education": ["Masters", "Apprenticeship", None]}))
-    assert list(trees) == ["education"]
-    tree = trees["education"]
-    assert [tree.generalize("Apprenticeship", level) for level in range(1, 4)] == [
-        "other",
-        "other",
-        "*",
-    ]
-    assert tree.balanced
-    assert (
-        "Apprenticeship"
-        not in adult_trees(pl.DataFrame({"education": ["9th"]}))["education"].leaves
-    )
 
 
 # ---- orders

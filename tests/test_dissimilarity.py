@@ -556,3 +556,31 @@ def test_parameters_out_of_range(setting: str) -> None:
     text = ",".join(f"{key}={value}" for key, value in given.items())
     with pytest.raises(ParameterError, match=setting.split("=")[0]):
         wb.check(vectors(*GOOD), quasi="age", sensitive="p", principles=f"dissimilarity:{text}")
+
+
+@pytest.mark.parametrize("rows", [24, 400, 2500])
+@pytest.mark.parametrize("delta", ["1", "0.7"])
+def test_with_a_seed_the_order_of_rows_does_not_matter(rows: int, delta: str) -> None:
+    rng = np.random.default_rng(rows)
+    table = pl.DataFrame(
+        {
+            "age": rng.integers(0, 40, rows),
+            "sex": rng.choice(["f", "m"], rows),
+            "kind": [f"v{i}" for i in rng.integers(0, 30, rows)],
+        }
+    )
+    asked: dict[str, Any] = {
+        "quasi": ["age", "sex"],
+        "sensitive": "kind",
+        "principles": f"dissimilarity:epsilon=0,delta={delta},k=3",
+        "seed": 5,
+    }
+
+    def groups(given: pl.DataFrame) -> list[Any]:
+        made = wb.anonymize(given, **asked).table
+        return sorted(sorted(g.drop("group").rows()) for _, g in made.group_by("group"))
+
+    first = groups(table)
+    for seed in range(2):
+        assert groups(table.sample(fraction=1, shuffle=True, seed=seed)) == first
+    assert groups(table.reverse()) == first

@@ -6,8 +6,11 @@ taking labels for positions, dividing by zero, overwriting thresholds.
 
 from __future__ import annotations
 
+import random
+from collections.abc import Iterator
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -219,3 +222,129 @@ def test_the_worst_group_decides_and_is_named() -> None:
     assert (found.satisfied, found.violating_groups, found.violating_rows) == (False, 1, 2)
     assert found.achieved == {"l": 1.0}
     assert (found.worst[0].values, found.worst[0].satisfied) == ({"q": "y"}, False)
+
+
+def numeric_texts(rng: random.Random) -> list[str]:
+    """Write a few numbers that floats would round: long, with exponents, of unlike scales."""
+    style = rng.choice(["long", "mixed", "one decimal", "exponents", "short", "scales"])
+    base = rng.choice([0, 2**53, 2**63, 10**15, 10**17, 10**19, 123456789012345678, 10**24])
+    step = rng.choice([1, 2, 10, 100])
+    texts = []
+    for i in range(rng.randint(2, 5)):
+        number = base + rng.randint(-6, 6) * step
+        ways = {
+            "long": [f"{number}"],
+            "mixed": [f"{number}", f"{number}.0", f"{number}.5", f"{number}.{rng.randint(10, 99)}"],
+            "one decimal": [f"{number}.25" if i == 0 else f"{number}"],
+            "exponents": [f"{number}", f"{number}e0", f"{number}0E-1", f"{number}e+2"],
+            "short": [f"{rng.randint(0, 30) / rng.choice([1, 4, 10])}"],
+            "scales": [f"{number}.{'0' * rng.randint(0, 8)}{rng.randint(1, 9)}", "0.5"],
+        }
+        text = rng.choice(ways[style])
+        texts.append(text if text.startswith("-") or rng.random() < 0.8 else f"+{text}")
+    return texts
+
+
+def partitions(items: list[Fraction]) -> Iterator[list[list[Fraction]]]:
+    if not items:
+        yield []
+        return
+    first, *rest = items
+    for parts in partitions(rest):
+        yield [[first], *parts]
+        for i, part in enumerate(parts):
+            yield [*parts[:i], [first, *part], *parts[i + 1 :]]
+
+
+def best_m(group: list[Fraction], epsilon: Fraction) -> int:
+    return len(group) // max(sum(abs(x - y) <= epsilon for y in group) for x in group)
+
+
+def numeric_cases(seed: int, many: int) -> Iterator[tuple[list[str], list[Fraction], Fraction]]:
+    """Yield texts, the numbers they are, and an ε that some distances reach and others miss."""
+    rng = random.Random(seed)
+    for _ in range(many):
+        texts = numeric_texts(rng)
+        numbers = [Fraction(text) for text in texts]
+        epsilon = abs(rng.choice(numbers) - rng.choice(numbers)) or Fraction(100)
+        yield texts, numbers, epsilon - rng.choice([0, 0, Fraction(1, 100)])
+
+
+def test_long_numbers_as_text_are_never_rounded() -> None:
+    """Oracle: fractions. As floats, 53 of 300 such columns lose a distinct value."""
+    for texts, numbers, epsilon in numeric_cases(seed=20, many=150):
+        n, distinct, mean = len(numbers), len(set(numbers)), sum(numbers) / len(numbers)
+        stabbed = max(sum(0 <= y - x <= 2 * epsilon for y in numbers) for x in numbers)
+        expected = [
+            best_m(numbers, epsilon) >= 2,
+            stabbed * 2 <= n,
+            distinct >= 2 and max(numbers) - min(numbers) >= epsilon,
+            sum((x - mean) ** 2 for x in numbers) >= n * epsilon,
+            distinct >= 3,
+        ]
+        found = verdicts(
+            one_group(texts),
+            wb.EpsilonMAnonymity(epsilon=epsilon, m=2),
+            wb.DeltaLDiversity(delta=epsilon, l=2),
+            wb.KEAnonymity(k=2, e=epsilon),
+            wb.VarianceControl(t=epsilon),
+            "distinct-l:l=3",
+        )
+        assert found == expected, (texts, epsilon)
+
+
+def test_advice_and_releases_of_long_numbers_are_exact() -> None:
+    """Oracle: all partitions of a few rows. A release is read back as its readers see it."""
+    for texts, numbers, epsilon in numeric_cases(seed=21, many=25):
+        best = max(min(best_m(g, epsilon) for g in parts) for parts in partitions(numbers))
+        assert wb.advise(pl.Series("s", texts)).max_m(epsilon=epsilon) == best, (texts, epsilon)
+        table = pl.DataFrame({"q": [f"{i}" for i in range(len(texts))], "s": texts})
+        asked = {"quasi": "q", "sensitive": "s", "seed": 1}
+        principle = wb.EpsilonMAnonymity(epsilon=epsilon, m=2)
+        if best < 2:
+            with pytest.raises(wb.InfeasibleError):
+                wb.anonymize(table, **asked, principles=principle)
+            continue
+        published = wb.anonymize(table, **asked, principles=principle).table
+        for _, group in published.group_by("group" if "group" in published.columns else "q"):
+            read = [Fraction(str(cell)) for cell in group["s"]]
+            assert best_m(read, epsilon) >= 2, (texts, epsilon)
+
+
+@pytest.mark.parametrize("memory", [None, "512MB"])
+def test_long_numbers_of_a_file_are_exact_in_every_engine(
+    tmp_path: Path, memory: str | None
+) -> None:
+    """With and without a group of short numbers and decimals beside the long ones."""
+    near = pl.DataFrame({"q": ["x"] * 2, "s": ["9223372036854776831", "9223372036854776833"]})
+    far = pl.DataFrame({"q": ["y"] * 2, "s": ["9223372036854776831.5", "+1e2"]})
+    for i, table in enumerate((near, pl.concat([near, far]))):
+        path = tmp_path / f"{i}.csv"
+        table.write_csv(path)
+        known = {"quasi": "q", "sensitive": "s", "principles": "epsilon-m:epsilon=100,m=2"}
+        result = wb.check(path, **known, memory=memory)
+        assert not result.satisfied
+        assert result.principles[0].violating_groups == 1
+        assert wb.advise(path, sensitive="s", memory=memory).max_m(epsilon=1) == 2
+    with pytest.raises(wb.InfeasibleError):
+        wb.anonymize(tmp_path / "0.csv", **known, memory=memory, seed=1)
+    near.with_columns(s=pl.lit("1" * 39)).write_csv(path)
+    with pytest.raises(wb.TableError, match="needs more than 38 digits"):
+        wb.check(path, **known, memory=memory)
+
+
+@pytest.mark.parametrize("long", ["1" * 39, "1e400"])
+def test_equal_numbers_beside_one_too_long_never_count_as_different(
+    long: str, tmp_path: Path
+) -> None:
+    table = pl.DataFrame({"q": ["a"] * 4, "s": ["1", "1.0", "1.00", long]})
+    path = tmp_path / "table.csv"
+    table.write_csv(path)
+    for given, how in ((table, {}), (path, {}), (path, {"memory": "2GB"})):
+        with pytest.raises(wb.TableError, match="more than 38 digits"):
+            wb.check(given, quasi=["q"], sensitive="s", principles="distinct-l:l=4", **how)
+    keys = pl.DataFrame({"q": ["1.1", "1.10", long, long], "s": ["a", "b", "c", "d"]})
+    keys.write_csv(path)
+    for given, how in ((keys, {}), (path, {}), (path, {"memory": "2GB"})):
+        with pytest.raises(wb.TableError, match="column 'q': it needs more than 38 digits"):
+            wb.check(given, quasi=["q"], sensitive="s", principles="k-anonymity:k=2", **how)

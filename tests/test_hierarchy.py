@@ -11,13 +11,16 @@ from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from wideberth.errors import HierarchyError, ParameterError
+import wideberth as wb
+from wideberth.errors import HierarchyError, HierarchyWarning, ParameterError
 from wideberth.hierarchy import (
     Hierarchy,
     dates,
@@ -142,7 +145,7 @@ def test_pickles() -> None:
         (("*", "+"), [-1, -1], "node 1 is out of preorder"),
         (("*", "x", "y", "z"), [-1, 0, 0, 1], "node 3 is out of preorder"),
         (("*", "x"), [-1, 1], "node 1 is out of preorder"),
-        (("*", "x", "x"), [-1, 0, 0], "2 leaves share the label 'x'"),
+        (("*", "x", "x"), [-1, 0, 0], "2 leaves share one label"),
     ],
 )
 def test_wrong_arrays(labels: tuple[str, ...], parent: list[int], message: str) -> None:
@@ -367,6 +370,125 @@ def test_header_is_detected() -> None:
     assert read_text("r1,s1,*\nr2,s1,*").leaves == ("r1", "r2")
 
 
+@pytest.mark.parametrize(
+    ("first", "column"),
+    [
+        ("value,kind", None),
+        ("Leaf,kind", None),
+        ("sector,level1", None),
+        ("sector,Level 1,level_2", None),
+        ("Sector,kind", "sector"),
+        (" sector ,kind,all", "Sector"),
+        ("sector,*", "sector"),
+    ],
+)
+@pytest.mark.parametrize("top", ["", ",*"])
+def test_header_that_names_its_cells(first: str, column: str | None, top: str) -> None:
+    rows = ["State,Public", "City,Public", "Firm,Private"]
+    for many in (1, 2, 3):
+        text = "\n".join([first, *(row + top for row in rows[:many])])
+        h = read_text(text, column=column)
+        assert h.leaves == ("State", "City", "Firm")[:many]
+        assert h.header == first.split(",")[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "column"),
+    [
+        ("sector,kind\nState,Public\nFirm,Private", None),  # may be a value, alone in its kind
+        ("sector,kind\nState,Public\nFirm,Private", "work"),
+        ("value,Public\nState,Public\nFirm,Private", None),  # a name that another row has
+        ("a,level1,*\nb,level1,*\nc,level2,*", None),  # levels are the labels here
+        ("sex,X\nf,sex\nm,Y", "sex"),
+        ("sex,all", "sex"),
+    ],
+)
+def test_a_first_row_that_may_be_a_value_is_one(text: str, column: str | None) -> None:
+    h = read_text(text, column=column)
+    assert text.split(",")[0] in h.labels
+    assert h.header is None
+
+
+def test_a_value_that_was_taken_for_a_header_is_not_lost_silently(tmp_path: Path) -> None:
+    """The file is refused where the value occurs, and reads as it should once that is said."""
+    files = {"top": "a;X;1\nb;Y;*\nc;Y;*\n", "named": "S;X\na;X2\nb;X2\nc;X2\n"}
+    for name, text in files.items():
+        path = write(tmp_path / f"{name}.csv", text)
+        lost = text[0]
+        table = pl.DataFrame({"s": [lost, "b", "c"] * 3, "v": range(9)})
+        known: dict[str, Any] = {"quasi": "s", "sensitive": "v", "principles": "k-anonymity:k=2"}
+        with pytest.raises(HierarchyError, match="which was taken for a header") as caught:
+            wb.anonymize(table, hierarchies={"s": path}, **known)
+        assert "header = false" in (caught.value.hint or "")
+        rule = {"file": str(path), "header": False}
+        assert wb.anonymize(table, hierarchies={"s": rule}, **known).table.height == 9
+        others = table.filter(pl.col("s") != lost)
+        assert wb.anonymize(others, hierarchies={"s": path}, **known).table.height == 6
+
+
+HEADED = "sector,kind\nState,Public\nCity,Public\nFirm,Private\nShop,Private\n"
+
+
+@pytest.mark.parametrize("top", ["", ",*"])
+def test_a_header_that_was_taken_for_a_value_is_said(tmp_path: Path, top: str) -> None:
+    path = write(tmp_path / "h.csv", HEADED.replace("\n", f"{top}\n"))
+    jobs = ["State", "City", "Firm", "Shop"]
+    table = pl.DataFrame({"job": jobs * 3, "ill": list("abcabcabcabc")})
+    known: dict[str, Any] = {"quasi": "job", "sensitive": "ill", "principles": "k-anonymity:k=4"}
+    said = "'job': the first row of the file is taken for a value, which the column does not have"
+    for ask in (wb.anonymize, wb.lattice) if top else (wb.anonymize,):  # which needs a root
+        with pytest.warns(HierarchyWarning, match=said) as caught:
+            made = ask(table, hierarchies={"job": path}, **known)
+        assert not any("sector" in str(one.message) for one in caught)
+        if ask is wb.anonymize:
+            assert any(said in warning for warning in made.manifest["warnings"])
+    headed = {"job": {"file": str(path), "header": True}}
+    warnings_left = wb.anonymize(table, hierarchies=headed, **known).manifest["warnings"]
+    assert not any("first row" in warning for warning in warnings_left)
+    if top:  # which a distance needs, too
+        ill = {"quasi": "ill", "sensitive": "job", "principles": "l-e:l=1,e=1"}
+        with pytest.warns(HierarchyWarning, match=said):
+            wb.check(table, hierarchies={"job": path}, **ill)
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        (HEADED, {"header": False}),  # a decision
+        ("sector,Public\nState,Public\nFirm,Private", {}),  # a value that nobody has
+        ("State,Public\nFirm,Private\nCity,Public", {}),
+        ("sector\nState\nFirm\nCity", {}),  # nothing tells
+    ],
+)
+def test_a_value_that_nobody_has_is_no_header(tmp_path: Path, text: str, rule: dict) -> None:
+    path = write(tmp_path / "h.csv", text)
+    tree = parse_spec({"file": str(path), **rule}, [], tmp_path)
+    assert tree.doubt(["State", "Firm"]) is None
+    headed = write(tmp_path / "p.csv", "code,group\na,X\nb,X\nX,\n")
+    assert read_parents(headed).doubt(["a", "b"])
+    assert read_parents(headed).doubt(["a", "code"]) is None
+
+
+def test_a_header_adds_no_leaf_to_a_release(tmp_path: Path) -> None:
+    """With it or without, the same tree: same labels, same loss, also from labels alone."""
+    rows = "a,X\nb,X\nc,Y\nd,Y\n"
+    plain = write(tmp_path / "plain.csv", rows)
+    headed = write(tmp_path / "headed.csv", "s,kind\n" + rows)
+    table = pl.DataFrame({"s": [*"abcd"] * 2, "v": range(8)})
+    found = []
+    for path in (plain, headed):
+        known: dict[str, Any] = {"quasi": "s", "sensitive": "v", "hierarchies": {"s": path}}
+        release = wb.anonymize(table, principles="k-anonymity:k=3", seed=1, **known)
+        found.append(
+            (
+                release.table.rows(),
+                release.manifest["loss"],
+                wb.measure(release.table, **known)["ncp"],
+            )
+        )
+    assert found[0] == found[1]
+
+
 def test_header_is_not_guessed_from_two_rows() -> None:
     h = read_text("Male;M\nFemale;F")
     assert h.leaves == ("Male", "Female")
@@ -439,17 +561,30 @@ def test_one_label_at_two_levels_may_be_two_nodes() -> None:
     assert h.level_codes(["Atlanta"], 1) != h.level_codes(["Batumi"], 2)
 
 
+_TWO = "cell {} holds one label (line {}) and (line {}) under different parents"
+_CIRCLE = "a label is its own ancestor (line {}): from line to line {}"
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a;X;P;*\nb;Y;P;*\n\nc;X;Q;*", "'X' lies under 'P' (line 1) and under 'Q' (line 4)"),
-        ("a;X;*\nb;X;*\na;Y;*", "'a' lies under 'X' (line 1) and under 'Y' (line 3)"),
-        ("a;X;P;*\na;X;Q;*", "'X' lies under 'P' (line 1) and under 'Q' (line 2)"),
-        ("a;X;*\nb;X;Y;*", "'X' lies under '*' (line 1) and under 'Y' (line 2)"),
-        ("b;*\na;*;*", "'*' lies at the top (line 1) and under '*' (line 2)"),
+        (
+            "a;X;P;*\nb;Y;P;*\n\nc;X;Q;*",
+            _TWO.format(2, 1, 4),
+        ),
+        (
+            "a;X;*\nb;X;*\na;Y;*",
+            _TWO.format(1, 1, 3),
+        ),
+        (
+            "a;X;P;*\na;X;Q;*",
+            _TWO.format(2, 1, 2),
+        ),
+        ("a;X;*\nb;X;Y;*", _TWO.format(2, 1, 2)),
+        ("b;*\na;*;*", _TWO.format(2, 1, 2)),
         ("a;;*\nb;X;*", "cell 2 is empty (line 1)"),
         ("a;X;*\n;X;*", "cell 1 is empty (line 2)"),
-        ("X;*\nc;X;*\na;q;X;Y;*", "'X' is the label of several inner nodes (line 1)"),
+        ("X;*\nc;X;*\na;q;X;Y;*", "a value is the label of several inner nodes (line 1)"),
         ("", "there are no rows"),
         ("\n;;\n", "there are no rows"),
         ('a;X;*\n"b;X;*', "cannot be split into cells: unexpected end of data (line 2)"),
@@ -465,7 +600,7 @@ def test_wrong_rows(tmp_path: Path, text: str, message: str) -> None:
 
 def test_wrong_rows_in_memory() -> None:
     with pytest.raises(
-        HierarchyError, match=r"^'a' lies under 'X' \(row 1\) and under 'Y' \(row 2"
+        HierarchyError, match=r"^cell 1 holds one label \(row 1\) and \(row 2\) under"
     ):
         from_rows([("a", "X", "*"), ("a", "Y", "*")])
     with pytest.raises(HierarchyError, match=r"^there are no rows"):
@@ -553,18 +688,25 @@ def test_read_parents_with_a_forced_header(tmp_path: Path) -> None:
     path = write(tmp_path / "p.csv", "code,within\na,X\n")
     assert read_parents(path, header=True).labels == ("X", "a")
     assert read_parents(path, header=False).leaves == ("code", "a")
+    assert read_parents(path).leaves == ("code", "a")
+    assert read_parents(path, column="Code").leaves == ("a",)
+    path = write(tmp_path / "p.csv", "code,parent\na,X\n")
+    assert read_parents(path).labels == ("X", "a")
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a,X\nb,X\na,Y\n", "'a' lies under 'X' (line 1) and under 'Y' (line 3)"),
-        ("a,X\na,\n", "'a' lies under 'X' (line 1) and at the top (line 2)"),
-        ("child,parent\nx,a\na,b\nb,c\nc,a\n", "'a' is its own ancestor: a → b → c → a (line 5)"),
-        ("a,a\n", "'a' is its own ancestor: a → a (line 1)"),
+        ("a,X\nb,X\na,Y\n", "one child has different parents (line 1) and (line 3)"),
+        ("a,X\na,\n", "one child has different parents (line 1) and (line 2)"),
+        (
+            "child,parent\nx,a\na,b\nb,c\nc,a\n",
+            _CIRCLE.format(5, "3 → 4 → 5 → 3"),
+        ),
+        ("a,a\n", _CIRCLE.format(1, "1 → 1")),
         ("a,b,c\n", "not a child and its parent (line 1)"),
         ("a,X\n,X\n", "not a child and its parent (line 2)"),
-        ("*,X\na,X\nb,Y\n", "there are 2 roots, and '*' lies under 'X' (line 1)"),
+        ("*,X\na,X\nb,Y\n", "there are 2 roots, and '*' has a parent (line 1)"),
         ("child,parent\n", "there are no rows"),
         ("", "there are no rows"),
     ],
@@ -579,7 +721,7 @@ def test_wrong_parents(tmp_path: Path, text: str, message: str) -> None:
 
 def test_a_long_circle_is_shortened() -> None:
     pairs = [(f"n{i}", f"n{(i + 1) % 50}") for i in range(50)]
-    with pytest.raises(HierarchyError, match=r"n6 → n7 → … → n0 \(row 50\)"):
+    with pytest.raises(HierarchyError, match=r"ancestor \(row 50\): .* 7 → 8 → … → 1"):
         from_parents(pairs)
 
 
@@ -1019,3 +1161,38 @@ def test_sizes_met_in_practice() -> None:
     tree = from_parents(codes + blocks)
     assert summary(tree)["nodes_per_level"] == [10_560, 1_760, 22, 1]
     assert int(tree.leaf_counts[0]) == 10_560
+
+
+def test_a_missing_label_is_quoted_if_it_is_no_single_persons():
+    """At least 5 rows must hold it; at most 3 are quoted."""
+    tree = Hierarchy(("*", "f", "m"), [-1, 0, 0])
+    rare = ["f", "x", "x", "x", "x"]
+    with pytest.raises(HierarchyError) as caught:
+        tree.require(rare, "sex")
+    assert (
+        caught.value.what == "column 'sex': 1 value is missing from the hierarchy (first in row 2)"
+    )
+    with pytest.raises(HierarchyError) as caught:
+        tree.require([*rare, "x", "Jane Doe"], "sex")
+    assert caught.value.what.endswith("(first in row 2): 'x' in 5 rows")
+    many = [label * 30 for label in "abcde"]
+    with pytest.raises(HierarchyError) as caught:
+        tree.require(many, "sex", [1, 2, 3, 4, 5], [9, 4, 8, 7, 6])
+    assert caught.value.what.count("'") == 2 + 2 * 3
+    assert caught.value.what.endswith("'ddd" + "d" * 27 + "' in 7 rows, and 1 more")
+    assert "b" * 30 not in caught.value.what
+
+
+def test_a_missing_label_is_quoted_by_anonymize_and_check():
+    people = pl.DataFrame({"sex": ["f", "m"] * 5 + ["d"] * 5, "ill": ["flu", "cold", "gout"] * 5})
+    how = {"quasi": "sex", "sensitive": "ill", "principles": "k-anonymity:k=2"}
+    tree = {"sex": Hierarchy(("*", "f", "m"), [-1, 0, 0])}
+    with pytest.raises(HierarchyError, match=r"1 value is missing .*: 'd' in 5 rows"):
+        wb.anonymize(people, **how, hierarchies=tree)
+    ills = {"ill": Hierarchy(("*", "flu", "cold"), [-1, 0, 0])}
+    how["principles"] = "l-e:l=2,e=1"
+    with pytest.raises(HierarchyError, match=r"1 value is missing .*: 'gout' in 5 rows"):
+        wb.check(people, **how, hierarchies=ills)
+    with pytest.raises(HierarchyError) as caught:
+        wb.check(people[:12], **how, hierarchies=ills)
+    assert "gout" not in str(caught.value)

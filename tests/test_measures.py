@@ -603,3 +603,19 @@ def test_bad_input() -> None:
         both(original=PEOPLE.drop("job"))
     with pytest.raises(TableError):
         both(original=PEOPLE.with_columns(age=pl.col("age") + 100))
+
+
+@pytest.mark.parametrize("base", [2**53, 2**62, 10**25, -(10**25)])
+@pytest.mark.parametrize("step", [1, 7])
+def test_where_numbers_begin_makes_no_difference(base: int, step: int) -> None:
+    """Long quasi-identifiers are as far apart as short ones."""
+
+    def figures(base: int) -> dict[str, float | None]:
+        people = pl.DataFrame({"q": [str(base + step * i) for i in range(8)]})
+        ends = [(base + step * i, base + step * (i + 1)) for i in range(0, 8, 2)]
+        table = pl.DataFrame({"q": [f"{low}..{high}" for low, high in ends for _ in "ab"]})
+        measured = wb.measure(table, original=people, quasi=["q"])
+        return {name: figure.value for name, figure in measured.figures.items()}
+
+    assert figures(base) == figures(0)
+    assert figures(base)["ncp"] == pytest.approx(1 / 7)

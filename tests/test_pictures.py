@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
+from html import unescape
 from typing import Any
 
 import pytest
@@ -106,3 +108,22 @@ def test_names_that_no_picture_can_hold(letter: str):
     name = ascii(f"a{letter}b")
     script = f"from wideberth.showing.charts import losses; losses({{{name}: 0.5}}).svg()"
     subprocess.run([sys.executable, "-c", script], check=True)
+
+
+#: Names that JavaScript gives to every object, or reads as a path, a string's end or a line's.
+ODD = [
+    *("constructor", "__proto__", "prototype", "toString", "valueOf", "hasOwnProperty"),
+    *("isPrototypeOf", "__defineGetter__", "toLocaleString", "length", "datum", "names"),
+    *("a.b", "a[0]", "a['b']", '"', "it's", "a\\b", "\\", "</script>", "a:Q", "a\u2028b", "${1}"),
+]
+
+
+def test_names_that_a_script_would_take_for_its_own() -> None:
+    shares = {name: (at + 1) / 100 for at, name in enumerate(ODD)}
+    drawn = unescape(charts.losses(shares).svg())
+    beside = re.findall(r'<text text-anchor="end"[^>]*>(.*?)</text>', drawn, flags=re.S)
+    assert beside == ODD[::-1]
+    for name in ODD:
+        assert f">{name}<" in unescape(charts.losses({name: 0.5, "z": 0.25}).svg())
+        chart = charts.adversaries([(name, *[samples.risk(0.5, 0.5, 9)] * 2)], name="x", on=name)
+        assert f">{name}, worst<" in unescape(chart.svg())

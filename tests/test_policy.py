@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,12 @@ import polars as pl
 import pytest
 
 import wideberth as wb
-from wideberth import schema, tables
-from wideberth.datasets import census
+from wideberth import Dissimilarity, OutputError, Policy, PolicyError, schema, tables
+from wideberth.advice import proposed_policy
+from wideberth.cli.options import Share
+from wideberth.datasets import census, wang2013_figure1
+from wideberth.errors import UndecidedError
+from wideberth.schema import check_roles
 from wideberth.tables import ReadOptions
 
 ROLES: dict[str, Any] = {
@@ -107,6 +112,38 @@ def test_every_section(folder):
         "weights": {"age": 2},
     }
     assert policy.group == "group"
+
+
+@pytest.mark.parametrize("limit", ["5%", " 5 % ", "0.05", "1/20", 0.05])
+def test_a_share_is_read_alike_in_every_interface(tmp_path, limit):
+    table = pl.DataFrame({"age": [*range(20, 39), 90], "ill": ["a", "b"] * 10})
+    (tmp_path / "policy.toml").write_text(
+        f'version = 1\nroles = {{ quasi = ["age"], sensitive = ["ill"] }}\n'
+        f"transform = {{ suppression_limit = {limit!r} }}\n"
+    )
+    loaded = wb.Policy.load(tmp_path / "policy.toml")
+    assert loaded.transform == {"suppression_limit": 0.05}
+    made_by_hand = wb.Policy(roles=loaded.roles, transform={"suppression_limit": limit})
+    asked = {"principles": "k-anonymity:k=2", "seed": 1}
+    for made in (
+        wb.anonymize(table, policy=loaded, **asked),
+        wb.anonymize(table, policy=made_by_hand, **asked),
+        wb.anonymize(table, quasi="age", sensitive="ill", suppression_limit=limit, **asked),
+    ):
+        assert made.manifest["transform"]["suppression_limit"] == 0.05
+    assert Share().convert(limit, None, None) == 0.05
+
+
+@pytest.mark.parametrize("limit", ["5", "105%", "few", "-1%", "1/0"])
+def test_what_is_no_share_is_refused(limit):
+    with pytest.raises(wb.ParameterError, match="suppression_limit must be") as refused:
+        wb.anonymize(
+            pl.DataFrame({"age": [1]}),
+            quasi="age",
+            principles="k-anonymity:k=1",
+            suppression_limit=limit,
+        )
+    assert '"5%"' in refused.value.hint
 
 
 def test_a_number_as_text(tmp_path):
@@ -221,8 +258,11 @@ def test_a_policy_made_by_hand_need_not_name_every_role():
         ({"roles": {"quasi": ["age", 1]}}, "roles.quasi must be a list"),
         ({"roles": ROLES, "types": {"age": "money"}}, "'age' cannot have the type 'money'"),
         ({"roles": ROLES, "types": {"age": ["text"]}}, "'age' cannot have the type"),
-        ({"roles": ROLES, "types": {"agee": "text"}}, r"\[types\].*'agee'\n.*'age'"),
-        ({"roles": ROLES, "hierarchies": {"x": {}}}, r"\[hierarchies\].*'x'\n.*known: name"),
+        (
+            {"roles": ROLES, "types": {"agee": "text"}},
+            r"'agee' has no role, but .*\[types\]\n.*'age'\?",
+        ),
+        ({"roles": ROLES, "hierarchies": {"x": {}}}, r"'x' has no role.*\[hierarchies\]\n.* role"),
         ({"table": {"missing": "NA"}}, "table.missing must be a list of texts"),
         ({"table": {"missing": [1]}}, "table.missing must be a list of texts"),
         ({"table": {"encoding": 8}}, "table.encoding must be text"),
@@ -325,7 +365,7 @@ def test_the_policys_groups(tmp_path):
         "roles": {"quasi": ["age"]},
         "principle": [{"name": "k-anonymity", "k": 2}],
     }
-    table = pl.DataFrame({"age": [1, 2], "g": [1, 1]})
+    table = pl.DataFrame({"age": [1, 1], "g": [1, 1]})
     assert wb.check(table, policy=wb.Policy.of(content))
 
 
@@ -368,11 +408,18 @@ TABLES = {
 def test_what_init_proposes_loads_and_checks(tmp_path, name):
     frame = TABLES[name]
     path = tmp_path / "policy.toml"
-    tables.write_text(schema.policy_text(schema.guess(frame), "table.csv"), path)
+    guesses = schema.guess(frame)
+    proposal = proposed_policy(frame, guesses)
+    tables.write_text(schema.policy_text(guesses, "table.csv", proposal=proposal), path)
     policy = wb.Policy.load(path)
     assert sorted(c for columns in policy.roles.values() for c in columns) == sorted(frame.columns)
+    roles = dict(policy.roles)
+    if undecided := roles.pop("undecided", []):
+        with pytest.raises(UndecidedError, match="undecided"):
+            wb.check(frame, policy=policy)
+        policy = replace(policy, roles={**roles, "quasi": [*roles["quasi"], *undecided]})
     assert list(policy.types) == frame.columns
-    assert wb.KAnonymity(k=5) in policy.principles
+    assert wb.KAnonymity(k=min(5, frame.height)) in policy.principles
     if not policy.roles["quasi"]:
         pytest.fail("every table here has a quasi-identifier")
     result = wb.check(frame, policy=policy)
@@ -380,10 +427,70 @@ def test_what_init_proposes_loads_and_checks(tmp_path, name):
     assert [p.on for p in result.principles] == [p.on for p in policy.principles]
 
 
-def test_what_init_proposes_on_proximity_is_a_principle():
-    text = schema.policy_text(schema.guess(TABLES["census"]), "census.csv")
-    marked = [line.removeprefix("# ") for line in text.splitlines()]
-    start = marked.index('name = "epsilon-m"')
-    (principle,) = tomllib.loads("\n".join(["[[principle]]", *marked[start:]]))["principle"]
-    policy = wb.Policy.of({"principle": [principle]})
-    assert policy.principles == [wb.EpsilonMAnonymity(on="salary", epsilon="10%", m=3)]
+SAVED = """
+version = 1
+group = "cell"
+population = "register.csv"
+[roles]
+identifier = ["id"]
+quasi = ["age", "zip"]
+sensitive = ["pay", "illness"]
+[types]
+zip = "text"
+[formats]
+pay = "1.234,56"
+[table]
+missing = ["", "-"]
+skip_rows = 2
+[[principle]]
+name = "k-anonymity"
+k = 5
+[[principle]]
+name = "delta-l"
+on = "pay"
+delta = "1/3"
+l = 2
+allowed = [0]
+[hierarchies]
+zip = "sub/zips.csv"
+age = { interval = [5, 10] }
+illness = "parents:tree.csv"
+[transform]
+cuts = "disjoint"
+suppression_limit = 0.05
+"""
+
+
+def test_a_saved_policy_is_read_as_it_was(tmp_path):
+    (tmp_path / "policy.toml").write_text(SAVED)
+    policy = Policy.load(tmp_path / "policy.toml")
+    (tmp_path / "other").mkdir()
+    policy.save(tmp_path / "other" / "copy.toml")
+    assert Policy.load(tmp_path / "other" / "copy.toml").to_dict() == policy.to_dict()
+    text = (tmp_path / "other" / "copy.toml").read_text()
+    assert str(tmp_path) not in text  # the folder can be moved
+    assert '"../sub/zips.csv"' in text
+    with pytest.raises(OutputError, match="exists"):
+        policy.save(tmp_path / "other" / "copy.toml")
+    policy.save(tmp_path / "other" / "copy.toml", force=True)
+
+
+def test_what_no_file_can_hold_is_not_saved(tmp_path):
+    tree = wang2013_figure1()
+    for policy in (
+        Policy(roles={"quasi": ["age"]}, hierarchies={"age": tree}),
+        Policy(
+            roles={"quasi": ["age"], "sensitive": ["note"]},
+            principles=[Dissimilarity(epsilon=1, delta=0.5, k=2, distance=lambda a, b: a != b)],
+        ),
+    ):
+        with pytest.raises(PolicyError, match="no file can hold"):
+            policy.save(tmp_path / "policy.toml")
+    assert not list(tmp_path.iterdir())
+
+
+def test_all_columns_without_a_role_are_named_at_once():
+    with pytest.raises(PolicyError, match="columns 'sex', 'pay' have no role"):
+        check_roles(["age", "sex", "pay"], {"quasi": ["age"]})
+    with pytest.raises(PolicyError, match="column 'pay' has no role"):
+        check_roles(["age", "pay"], {"quasi": ["age"]})

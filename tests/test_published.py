@@ -183,7 +183,7 @@ def test_a_rule_needs_the_values_of_the_original() -> None:
 def test_labels_alone_tell_the_values() -> None:
     axis = read_axis("age", [pl.Series(["20..22", "[24, 26[", ">26", "NA", "*"])])
     assert axis.atoms.to_list() == list(range(20, 28))
-    assert axis.places.tolist() == list(range(20, 28))
+    assert axis.places.tolist() == list(range(8))
     assert meaning(axis, ">26") == {27}
     assert meaning(axis, "NA") == {None}
     assert axis.spans().tolist() == [7, 2, 0, 0, 1]
@@ -216,7 +216,7 @@ def test_labels_alone_tell_the_values() -> None:
         ([True, False], ["false", "true"]),
         ([2.5, None], [2.5]),
         ([" 25", "26 "], [25, 26]),
-        (["1" + "0" * 30, "5"], [5.0, 1e30]),
+        (["1" + "0" * 30, "5"], [5, 10**30]),
         (["-5--3", "-2"], [-5, -4, -3, -2]),
         (["1-2", "4+"], [1, 2, 3, 4]),
         (

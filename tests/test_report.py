@@ -10,10 +10,12 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from rich.console import Console
 
 import samples_report as samples
+import wideberth as wb
 from wideberth.errors import OutputError
 from wideberth.reporting import Report, compose
 from wideberth.reporting.content import POINTS, check_path
@@ -57,7 +59,8 @@ def test_verdict_tells_before_and_after_the_price_and_the_limits() -> None:
     said = spoken(report())
     assert "Before: 19,812 people (99.1 %) are alone with their quasi-identifiers." in said
     assert "After: nobody can be told from fewer than 4 others." in said
-    assert "After: nobody's value is guessed to within 4,500 with a chance above 20 %." in said
+    known = "nobody's value is guessed to within 4,500 with a chance above 20 %."
+    assert f"After, if the group is known, {known}" in said
     assert "learns more: the chance is up to 33.4 %" in said
     assert "7.1 % of the quasi-identifiers' detail is lost (NCP), no row is left out" in said
     assert "Safety from those who know how the groups were chosen" in said
@@ -130,13 +133,13 @@ def test_figures_at_a_glance_are_the_worse_of_both_adversaries() -> None:
     told = audit()
     worst = "worst chance to guess income to within 4,500"
     assert glance(told)[:2] == [
-        "100 % → 20 % worst chance to find a row",
-        f"100 % → 33.4 % {worst} (20 % if the group is known)",
+        "100 % → 20 % worst chance to find a row, whether or not the group is known",
+        f"100 % → 33.4 % {worst}, group not known (20 % if the group is known)",
     ]
     told["attributes"][0]["covering"]["nearness"]["risk"]["worst"] = 0.1
-    assert glance(told)[1] == f"100 % → 20 % {worst}"
+    assert glance(told)[1] == f"100 % → 20 % {worst} if the group is known"
     told["attributes"][0]["covering"] = None
-    assert glance(told)[1] == f"100 % → 20 % {worst}"
+    assert glance(told)[1] == f"100 % → 20 % {worst} if the group is known"
 
 
 def test_disclosures_are_named_with_their_limits() -> None:
@@ -554,3 +557,14 @@ def test_small_objects_bring_their_own_style() -> None:
     assert "<svg" in told[2]
     assert "c &gt; 0.03" in told[2]
     assert "k ≤ 20,000" in told[2]
+
+
+def test_columns_named_as_what_every_object_has() -> None:
+    quasi = ["constructor", "__proto__", "toString"]
+    table = pl.DataFrame({name: [n % 8 for n in range(40)] for name in [*quasi, "valueOf"]})
+    release = wb.anonymize(
+        table, quasi=quasi, sensitive="valueOf", principles="k-anonymity:k=4", seed=1
+    )
+    page = wb.report(release, original=table).html()
+    assert all(f">{name}</text>" in page for name in quasi)
+    assert "Guessing valueOf: group known, or not" in page

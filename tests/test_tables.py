@@ -22,6 +22,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
+import wideberth as wb
 from wideberth import tables
 from wideberth.errors import OutputError, ParameterError, TableError
 from wideberth.tables import ReadOptions, TableWarning
@@ -205,6 +206,18 @@ def test_delimiters_are_detected(tmp_path: Path, content: str, width: int) -> No
     frame = tables.read(put(tmp_path / "t.csv", content))
     assert frame.width == width
     assert all(name == name.strip() for name in frame.columns)
+
+
+def test_a_header_of_any_length(tmp_path: Path) -> None:
+    """The first look at a file is long enough for its header and a row."""
+    names = [f"{'a rather long name of a column ' * 12}{i}" for i in range(400)]
+    lines = [";".join(names), *(";".join("1,5" for _ in names) for _ in range(4))]
+    path = tmp_path / "wide.csv"
+    path.write_text("\n".join(lines))
+    assert len(lines[0]) > 1 << 17
+    table = tables.read(path)
+    assert table.columns == names
+    assert table.height == 4
 
 
 def test_detection_sees_whole_records_only(tmp_path: Path) -> None:
@@ -408,7 +421,7 @@ def write_text(path: Path, **options: bool) -> None:
 @pytest.mark.parametrize("write", [write_table, write_text])
 def test_nothing_is_replaced_without_force(tmp_path: Path, write: Callable[..., None]) -> None:
     path = put(tmp_path / "t.csv", "old")
-    with pytest.raises(OutputError, match=r"t\.csv exists\n  try: .*--force"):
+    with pytest.raises(OutputError, match=r"t\.csv exists\n  try: .*force=True"):
         write(path)
     assert path.read_text() == "old"
     write(path, force=True)
@@ -561,7 +574,11 @@ BAD_FRAMES: list[tuple[Any, str]] = [
             pd.DataFrame({"ok": [1, 2], "bad": pd.Series(values, dtype=object)}),
             "column 'bad' holds values of mixed or unsupported types",
         )
-        for values in ([1, HIDDEN], [[HIDDEN], 1], [object(), HIDDEN], [2**70, 1])
+        for values in ([1, HIDDEN], [[HIDDEN], 1], [object(), HIDDEN], [2**70, 1.5], [2**70, True])
+    ),
+    (
+        pd.DataFrame({"ok": [1, 2], "bad": pd.Series([2**70, -(10**38)], dtype=object)}),
+        "column 'bad', row 2: a number of more than 38 digits",
     ),
     (
         pd.DataFrame({"ok": [1], "bad": [1 + 2j]}),
@@ -584,6 +601,19 @@ def test_bad_frames(frame: Any, what: str) -> None:
     assert caught.value.__context__ is None or caught.value.__suppress_context__
 
 
+@pytest.mark.parametrize("missing", [None, float("nan"), pd.NA])
+def test_integers_of_pandas_that_64_bits_do_not_hold(missing: Any) -> None:
+    values = [2**70, 2**70 + 1, -(10**38) + 1, missing]
+    frame = pd.DataFrame({"ok": range(4), "s": pd.Series(values, dtype=object)})
+    table, back = tables.adopt(frame)
+    assert table["s"].to_list() == [*values[:3], None]
+    assert back(table)["s"].tolist() == [*values[:3], None]
+    for epsilon, satisfied in ((0, True), (1, False)):
+        principle = f"epsilon-m:epsilon={epsilon},m=2"
+        near = frame.head(2).assign(q="a")
+        assert bool(wb.check(near, quasi="q", sensitive="s", principles=principle)) is satisfied
+
+
 def test_a_file_that_only_its_owner_may_read_stays_so(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     tables.write(PEOPLE, path)
@@ -596,3 +626,41 @@ def test_what_a_csv_file_cannot_hold(tmp_path: Path) -> None:
     spans = pl.DataFrame({"t": pl.Series([1], dtype=pl.Duration)})
     with pytest.raises(OutputError, match="'t' holds durations"):
         tables.write(spans, tmp_path / "t.csv")
+
+
+FORMULAS = ["=1+1", "+49 30 12345", "-x", "--1", "@SUM(A1)", "\t=1", "\r=1", "-1-1", "=", "-5..x"]
+FORMULAS += [" =1", "\u00a0@a", "\uff1d1+1", "\uff0bx", "\uff0d1-1", "\uff20SUM", "\u2212x"]
+NO_FORMULAS = [
+    *("-5", "+3", "-1.5", "-.5", "-1,234.5", "+1e-5", "-5%", "-5 %", "-10..-5", "-1..2 or missing"),
+    *(
+        "-",
+        "+",
+        "-inf",
+        "-NaN",
+        "a=1",
+        " -5",
+        "\u22125",
+        "\uff0d5",
+        "\u00e9=",
+        "1-2",
+        "",
+        "{-1|=}",
+        "*",
+    ),
+]
+
+
+def test_cells_that_look_like_formulas() -> None:
+    cells = [*FORMULAS, *NO_FORMULAS, None]
+    expected = len(FORMULAS) - 1  # a lone = does nothing
+    frame = pl.DataFrame({"^x$": cells, "n": range(-15, len(cells) - 15)})
+    kinds = [pl.String, pl.Categorical(), pl.Enum([c for c in cells if c is not None])]
+    for kind in kinds:
+        table = frame.cast({"^x$": kind}) if kind != pl.String else frame
+        for held in (table, table.lazy()):
+            assert tables.formula_cells(held) == {"^x$": expected}
+    for cell in cells:
+        found = tables.formula_cells(pl.DataFrame({"x": [cell]}, schema={"x": pl.String}))
+        assert bool(found) == (cell in FORMULAS and cell != "="), cell
+    assert tables.formula_cells(pl.DataFrame({"=x": [1], "-5": [2]})) == {"=x": 1}
+    assert tables.formula_cells(pl.DataFrame()) == {}

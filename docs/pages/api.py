@@ -44,7 +44,7 @@ TASKS: dict[str, Task] = {
     "anonymizing": Task(
         "Making a release",
         "From a table and a policy to a release that was verified from its published values.",
-        ("anonymize", "Release", "Anatomy", "join"),
+        ("anonymize", "partition", "Release", "Anatomy", "join"),
         "[Policy files](../policy.md), [two tables](../anatomy.md)",
     ),
     "advice": Task(
@@ -88,9 +88,10 @@ TASKS: dict[str, Task] = {
     ),
     "reproducing": Task(
         "Repeating the papers' experiments",
-        "Each figure of a paper made again, with a verdict on what the paper claims.",
+        "Each figure of a paper made again, with a verdict on what the paper claims. Both names "
+        "come with wideberth-papers; without it, they raise an error that says how to get it.",
         ("reproduce", "Reproduction"),
-        "[Reproduction](../reproduction.md)",
+        "[Reproduction](../reproduction.md), [install](../install.md#the-papers-experiments)",
     ),
     "principles": Task(
         "Principles",

@@ -8,7 +8,7 @@ from inspect import cleandoc
 
 import click
 
-from wideberth.cli import wideberth
+from wideberth.cli import plugins, wideberth
 
 #: What every command answers by, unless its own help says more.
 CODES = {
@@ -27,8 +27,10 @@ def commands(
     if path:
         yield path, command
     if isinstance(command, click.Group):
-        for name, inner in sorted(command.commands.items()):
-            yield from commands(inner, (*path, name))
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            if inner := command.get_command(context, name):
+                yield from commands(inner, (*path, name))
 
 
 def pages() -> dict[str, str]:
@@ -62,7 +64,10 @@ def overview(known: list[tuple[tuple[str, ...], click.Command]]) -> str:
         "## Output",
         "",
         "Results go to standard output, progress and notes to standard error. `--format json` is",
-        "for programs. Messages name columns and rows, never a cell's value.",
+        "for programs. Errors are then JSON as well (`error`, `what`, `hint`, `exit_code`), beside",
+        "the message on standard error; a refusal has an `outcome` (`impossible`, `not found`) and",
+        "a `witness`.",
+        "Messages name columns and rows, never a cell's value.",
         "",
         "## Exit codes",
         "",
@@ -80,6 +85,7 @@ def page(path: tuple[str, ...], command: click.Command) -> str:
     lines = [
         f"# wideberth {' '.join(path)}",
         "",
+        *_origin(path[0]),
         *(line for text in prose for line in (text, "")),
         "```text",
         usage(path, command),
@@ -107,6 +113,14 @@ def page(path: tuple[str, ...], command: click.Command) -> str:
         "",
     ]
     return "\n".join(lines)
+
+
+def _origin(word: str) -> list[str]:
+    """Say which distribution a command comes with, unless it is wideberth itself."""
+    if word in wideberth.commands or word not in plugins.installed():
+        return []
+    names = [entry.dist.name for entry in plugins.installed()[word] if entry.dist is not None]
+    return [f"This command comes with `{' '.join(names)}`: [Install](../install.md).", ""]
 
 
 def usage(path: tuple[str, ...], command: click.Command) -> str:

@@ -9,21 +9,25 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from wideberth.reproducing.page import ERRATA, errata
+from wideberth_papers.page import ERRATA, errata
+from wideberth_papers.study import SCALE
 
 _SUMMARY = "reproduction/summary.md"
 _INTRO = """\
 # The papers' experiments, reproduced
 
 Five papers are behind wideberth. `wideberth reproduce` runs their experiments anew and judges
-every claim by what it measures: *confirmed*; *confirmed with differences* (it holds, but not in
-every point, or by another amount, or a part of it cannot be tested on this table); *contradicted*
-(with what contradicts it); *not tested here* where table or machine cannot tell. The paper's
-claims are told in our words, and claims of our own are marked. None of the tables is one that a
-paper used, except Adult: that a bound which a paper measured is exceeded on another table is a
-difference, no contradiction.
+every claim by what it measures:
+
+{scale}
+
+The paper's claims are told in our words, and claims of our own are marked. None of the tables is
+one that a paper used, except Adult: that a bound which a paper measured is exceeded on another
+table is a difference, no contradiction. "The paper's algorithm" of li2008 is `cuts = "paper"`,
+which differs from the paper in [three points](policy.md).
 
 ```sh
+pip install . ./papers                                     # brings the command, in a checkout
 wideberth reproduce all --rows 20000                       # made-up tables in the papers' shapes
 wideberth reproduce li2008 --data sal.parquet              # a real one, all of its rows
 wideberth reproduce machanavajjhala2006 --data adult.csv -o adult
@@ -54,7 +58,8 @@ def page(docs: Path) -> str:
     also = sorted((docs / "reproduction").glob("*/*.md"))
     others = [f"- [{_title(path)}]({path.relative_to(docs).as_posix()})" for path in also]
     more = ["", "Also measured:", "", *others] if others else []
-    return "\n".join([_INTRO, measured, *more, "", errata()])
+    scale = "\n".join(f"- *{word}*: {meaning}" for word, meaning in SCALE.items())
+    return "\n".join([_INTRO.replace("{scale}", scale), measured, *more, "", errata()])
 
 
 def _title(path: Path) -> str:

@@ -12,22 +12,24 @@ False
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
+#: The papers' experiments, a distribution of its own: wideberth-papers.
+_PAPERS = "wideberth_papers"
 # Names are imported when first used, so that `wideberth --help` need not wait for polars.
 _HOME = {
     "wideberth.advice": ["Advice", "advise"],
     "wideberth.anatomy": ["Anatomy"],
-    "wideberth.anonymizing": ["anonymize"],
+    "wideberth.anonymizing": ["anonymize", "partition"],
     "wideberth.attacks": ["posterior"],
     "wideberth.auditing": ["Audit", "audit"],
     "wideberth.findings": ["Finding"],
     "wideberth.measuring": ["Utility", "measure"],
     "wideberth.probing": ["Probe", "probe"],
     "wideberth.reporting": ["Report", "report"],
-    "wideberth.reproducing": ["Reproduction", "reproduce"],
     "wideberth.latticing": ["Lattice", "lattice"],
     "wideberth.release": ["Release"],
     "wideberth.checking": ["check"],
@@ -79,18 +81,22 @@ _HOME = {
         "VerificationError",
         "WideberthError",
     ],
+    _PAPERS: ["Reproduction", "reproduce"],
 }
 #: Modules with names of their own: `wb.metrics.register`, `wb.datasets.census`.
 _MODULES = ("datasets", "metrics", "perturbation", "workload")
 _WHERE = {name: module for module, names in _HOME.items() for name in names}
 
-__all__ = ["__version__", *sorted(_WHERE)]
+# `from wideberth import *` works without the papers' experiments.
+_LACKING = [] if find_spec(_PAPERS) else _HOME[_PAPERS]
+
+__all__ = ["__version__", *sorted(_WHERE.keys() - _LACKING)]
 
 if TYPE_CHECKING:
     from wideberth.adversary import claims
     from wideberth.advice import Advice, advise
     from wideberth.anatomy import Anatomy
-    from wideberth.anonymizing import anonymize
+    from wideberth.anonymizing import anonymize, partition
     from wideberth.attacks import posterior
     from wideberth.auditing import Audit, audit
     from wideberth.checking import check
@@ -145,9 +151,9 @@ if TYPE_CHECKING:
     from wideberth.querying import query_error
     from wideberth.release import Release
     from wideberth.reporting import Report, report
-    from wideberth.reproducing import Reproduction, reproduce
     from wideberth.results import CheckResult
     from wideberth.twofold import join
+    from wideberth_papers import Reproduction, reproduce
 
 
 def __getattr__(name: str) -> Any:
@@ -156,7 +162,15 @@ def __getattr__(name: str) -> Any:
         return import_module(f"wideberth.{name}")
     if name not in _WHERE:
         raise AttributeError(f"module 'wideberth' has no attribute {name!r}")
-    value = getattr(import_module(_WHERE[name]), name)
+    try:
+        module = import_module(_WHERE[name])
+    except ModuleNotFoundError as error:
+        if error.name != _PAPERS:
+            raise
+        from wideberth.errors import papers_missing
+
+        raise papers_missing(name) from None
+    value = getattr(module, name)
     globals()[name] = value
     return value
 

@@ -7,8 +7,9 @@ then only looks them up.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import date
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
@@ -23,6 +24,10 @@ _MIDNIGHT = " 00:00:00"
 _MOST_DAYS = 1_000_000
 _MONDAY = -3  # 1969-12-29 in days from 1970-01-01, so that a grid of 7 days is one of weeks
 _MOST_PLACES = 300
+_TICKS = {"ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}  # of a day
+_LAST_TICK = 2**63 - 1
+_EARLIEST, _LATEST = date(1, 1, 1), date(9999, 12, 31)  # of those that Python knows
+_SECONDS = 2 * 86_400  # a clock that is put forward skips a day at most
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -140,7 +145,7 @@ def _numbers(quasi: Quasi, values: pl.Series, grid: Grid) -> Ends:
     def of(cell_ends: list[Fraction]) -> tuple[pl.Series, pl.Series, Floats]:
         places = _places_of(step) or 0
         texts = pl.Series([_decimal(end, places) for end in cell_ends], dtype=pl.String)
-        typed = _typed(cell_ends, texts, values.dtype)
+        typed = _typed(quasi.name, cell_ends, texts, values.dtype)
         return typed.gather(position), texts.gather(position), _along(cell_ends, numbers)[position]
 
     low, low_text, low_place = of(lows)
@@ -155,7 +160,7 @@ def _numbers(quasi: Quasi, values: pl.Series, grid: Grid) -> Ends:
     )
 
 
-def _typed(exact: list[Fraction], texts: pl.Series, dtype: pl.DataType) -> pl.Series:
+def _typed(name: str, exact: list[Fraction], texts: pl.Series, dtype: pl.DataType) -> pl.Series:
     """Give ends the type of the values; beyond what it holds, its own end covers as much."""
     if dtype.is_integer():
         bounds = pl.select(low=dtype.min(), high=dtype.max()).row(0)  # type: ignore[attr-defined]
@@ -163,7 +168,14 @@ def _typed(exact: list[Fraction], texts: pl.Series, dtype: pl.DataType) -> pl.Se
         return pl.Series(clipped, dtype=dtype)
     if dtype.is_decimal():
         scale = max(dtype.scale, *(_places_of(end) or 0 for end in exact))  # type: ignore[attr-defined]
-        return texts.cast(pl.Decimal(38, scale))
+        typed = texts.cast(pl.Decimal(38, scale), strict=False)
+        if typed.has_nulls():
+            raise ParameterError(
+                f"align: column '{name}' has no room for a step of so many places: its ends need "
+                "more than 38 digits",
+                hint="a step of fewer places",
+            )
+        return typed
     return pl.Series([float(end) for end in exact], dtype=dtype)
 
 
@@ -197,17 +209,12 @@ def _calendar(quasi: Quasi, values: pl.Series, grid: Grid) -> Ends:
         start = (numbers - _MONDAY) // step * step + _MONDAY
         first = start.cast(pl.Int32).cast(pl.Date)
         after = (start + step).cast(pl.Int32).cast(pl.Date)
-    last = after.dt.offset_by("-1d")
+    first = first.clip(lower_bound=_EARLIEST)
+    last = after.dt.offset_by("-1d").clip(upper_bound=_LATEST)
+    after = last.dt.offset_by("1d")
     lows, highs = first, last
     if isinstance(values.dtype, pl.Datetime):
-        unit, zone = values.dtype.time_unit, values.dtype.time_zone
-        moments = [day.cast(pl.Datetime(unit)) for day in (first, after)]
-        lows, highs = moments[0], (moments[1].to_physical() - 1).cast(pl.Datetime(unit))
-        if zone is not None:
-            lows, highs = (
-                end.dt.replace_time_zone(zone, ambiguous="earliest", non_existent="null")
-                for end in (lows, highs)
-            )
+        lows, highs = _moments(first, after, values.dtype)
     exact = quasi.domain.numbers
     assert exact is not None  # noqa: S101 - dates are numbers of days
     floats = exact.floats()
@@ -225,6 +232,44 @@ def _calendar(quasi: Quasi, values: pl.Series, grid: Grid) -> Ends:
         low_places=along(_days(first)),
         high_places=along(_days(last if whole_days else after)),
     )
+
+
+def _moments(first: pl.Series, after: pl.Series, dtype: pl.Datetime) -> tuple[pl.Series, pl.Series]:
+    """Return the first moment of a period, and the last before the day after it.
+
+    A clock that is put back shows some moments twice: a period begins with the earlier one, and
+    ends with the later one.
+    """
+    plain, ticks = pl.Datetime(dtype.time_unit), _TICKS[dtype.time_unit]
+    low, high = (_days(days) for days in (first, after))
+    most = _LAST_TICK // ticks  # days; beyond, the end of the type covers as much
+    begins = np.where(low < -most, -_LAST_TICK, low.clip(-most, most) * ticks)
+    ends = np.where(high > most, _LAST_TICK, high.clip(-most, most) * ticks - 1)
+    lows, highs = (pl.Series(moments).cast(plain) for moments in (begins, ends))
+    zone = dtype.time_zone
+    if zone is None:
+        return lows, highs
+    return _in_zone(lows, zone, "earliest"), _in_zone(highs, zone, "latest")
+
+
+def _in_zone(moments: pl.Series, zone: str, twice: Literal["earliest", "latest"]) -> pl.Series:
+    """Read what a clock shows; of what it skips, take the next second that it shows."""
+
+    def read(shown: pl.Series) -> pl.Series:
+        return shown.dt.replace_time_zone(zone, ambiguous=twice, non_existent="null")
+
+    zoned = read(moments)
+    if not zoned.has_nulls():
+        return zoned
+    second = _TICKS[zoned.dtype.time_unit] // 86_400  # type: ignore[attr-defined]
+    shown = moments.to_physical()
+    skipped = shown.filter(zoned.is_null()).drop_nulls().unique()
+    next_shown = []
+    for moment in skipped.to_list():
+        later = pl.Series(moment + np.arange(_SECONDS) * second).cast(moments.dtype)
+        next_shown.append(read(later).drop_nulls().to_physical()[0])
+    known = shown.replace_strict(skipped, next_shown, default=None, return_dtype=pl.Int64)
+    return zoned.fill_null(known.cast(zoned.dtype))
 
 
 def _days(dates: pl.Series) -> Any:

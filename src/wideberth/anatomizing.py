@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import polars as pl
@@ -10,19 +13,24 @@ import polars as pl
 from wideberth import tables
 from wideberth.algorithms import Demand
 from wideberth.algorithms.anatomy import Dealt, anatomize
-from wideberth.anatomy import NAMES, Anatomy, suffix_for
+from wideberth.algorithms.arrangement import reordered
+from wideberth.anatomy import Anatomy, suffix_for
 from wideberth.attributes import compares
-from wideberth.binding import demands_of
+from wideberth.binding import demands_of, identity
 from wideberth.clock import Clock
 from wideberth.encode import Column, Domain
-from wideberth.errors import InfeasibleError, ParameterError
+from wideberth.errors import InfeasibleError, ParameterError, what_to_type
 from wideberth.forgetting import forgetful_series
 from wideberth.groups import Groups
+from wideberth.manifest import NAMES
 from wideberth.metrics import AnatomyFigures
 from wideberth.policy import GROUP
-from wideberth.publishing import group_ids, publish, require_new
+from wideberth.principles.allowance import commonly_allowed
+from wideberth.publishing import group_ids, original_rows, publish, require_new, row_order
+from wideberth.randomness import RootKey, Stream
 from wideberth.release import describe, fingerprint
 from wideberth.request import Request
+from wideberth.styling import exposed
 from wideberth.twofold import COUNT, require_fit
 from wideberth.verifying import require_anatomy, require_principles
 from wideberth.words import is_text
@@ -37,10 +45,9 @@ EXACT = (
 def by_anatomy(
     request: Request,
     *,
-    rng: np.random.Generator,
     clock: Clock,
     cautions: Sequence[str],
-    seed: int | None,
+    root: RootKey,
 ) -> Anatomy:
     """Make two tables of one.
 
@@ -48,40 +55,50 @@ def by_anatomy(
     ----------
     request : Request
         What is asked.
-    rng : numpy.random.Generator
-        The secret: picks rows from buckets, numbers groups, and shuffles.
     clock : Clock
         Takes the time of each phase.
     cautions : sequence of str
         What the manifest must warn of.
-    seed : int, optional
-        The seed, if it was no secret.
+    root : RootKey
+        Where the key comes from by which rows are picked from buckets, groups numbered and rows
+        shuffled.
     """
     frame, rows = request.frame, request.frame.height
     how = request.transform
     with clock("encoding", rows):
         group, value = _names(request)
+        cautions = [*cautions, *_exposed(request)]
         demands = demands_of(request, frame)
+        key = root.bound(_identity(request, demands))
     with clock("dealing", rows):
+        # If it is to be repeatable, the same groups whatever the order of the rows.
+        given = request.by_content() if root.repeatable else np.arange(rows)
         dealt = anatomize(
-            demands,
+            reordered(demands, given) if root.repeatable else demands,
             rows,
-            rng=rng,
+            rng=Stream(key, "dealing"),
             method=how.method,
             group_rows=how.group_rows,
             limit=how.suppression_limit,
         )
+        labels = np.empty_like(dealt.labels)
+        labels[given] = dealt.labels
+        dealt = replace(dealt, labels=labels)
     partition = dealt.partition
     groups, domain = _histograms(demands, dealt)
-    if alone := int((groups.distinct < 2).sum()):
+    single = groups.distinct < 2
+    harmless = commonly_allowed(domain, (demand.principle for demand in demands))
+    if harmless is not None:
+        single &= ~harmless[groups.codes[groups.start[:-1]]]
+    if alone := int(single.sum()):
         raise InfeasibleError(
             f"{alone:,} of {len(groups):,} groups would hold a single value, which two tables tell "
             "as plainly as one",
             hint='ask for more as well, such as "frequency-l:l=2"',
         )
     with clock("publishing", rows):
-        order = rng.permutation(len(dealt.rows))
-        ids = group_ids(group, partition, order, rng)
+        order = row_order(len(dealt.rows), key)
+        ids = group_ids(group, partition, order, key)
         shown = dealt.rows[order]
         gone = {*request.roles["identifier"], value}
         kept = [name for name in request.columns if name not in gone]
@@ -99,26 +116,25 @@ def by_anatomy(
         "principles": list(request.principles),
         "group": group,
         "sensitive_table": sensitive,
+        "rows_are_people": True,  # else the table would have been refused
         **request.guarded,
     }
     lost = rows - len(dealt.rows)
     if lost and any(compares(p) for p in request.principles):
         # What t-closeness compares with, in an order that tells nothing.
-        shuffled = frame[value][rng.permutation(rows)]
+        shuffled = frame[value][Stream(key, "reference").permutation(rows)]
         question["reference"] = pl.DataFrame([forgetful_series(shuffled)])
     with clock("verifying", rows):
         require_anatomy(published, counts, frame, shown, untouched=kept, group=group, value=value)
         verified = require_principles(published, question)
     manifest = describe(
         request,
-        groups=partition.count,
-        squares=partition.squares,
         made={"anatomy": _account(dealt, rows)},
         suppressed=lost,
         loss=AnatomyFigures.of(groups, domain, lost).to_dict(),
         verified=verified,
         warnings=[*cautions, *_cautions(request, groups, lost)],
-        seed=seed,
+        origin=root.origin,
         group=group,
         seconds=clock.seconds,
     )
@@ -129,6 +145,7 @@ def by_anatomy(
         question,
         verified,
         fingerprint(published, counts),
+        _row_order=partial(original_rows, dealt.rows if lost else rows, key),
         sensitive=sensitive,
         suffix=suffix_for(request.source),
     )
@@ -159,16 +176,32 @@ def counted(ids: pl.Series, values: pl.Series) -> pl.DataFrame:
     return found.sort("group", "value", nulls_last=True)
 
 
+def _identity(request: Request, demands: Sequence[Demand]) -> Iterator[object]:
+    """Yield what the release depends on; see `RootKey.bound`."""
+    yield from identity(request, (), demands, ())
+    for name in request.roles["quasi"]:  # which may be of any type here, and are not encoded
+        yield sorted(Counter(map(str, request.frame[name].to_list())).items())
+
+
+def several(sensitive: Sequence[str]) -> ParameterError:
+    """Return the refusal of more than one sensitive attribute."""
+    return ParameterError(
+        f"anatomy publishes one sensitive attribute, not {len(sensitive)}",
+        hint=what_to_type(
+            python='drop the others (identifier), or algorithm="mondrian"',
+            command='drop the others (identifier), or algorithm = "mondrian"',
+            app="drop the others in step 1, or choose “Ranges, group by group” in step 3",
+        ),
+    )
+
+
 def _names(request: Request) -> tuple[str, str]:
     """Return the columns of group ids and of sensitive values, or say what anatomy cannot do."""
     sensitive = request.roles["sensitive"]
     if not sensitive:
         raise ParameterError("anatomy needs a sensitive attribute", hint="name one")
     if len(sensitive) != 1:
-        raise ParameterError(
-            f"anatomy publishes one sensitive attribute, not {len(sensitive)}",
-            hint='drop the others (identifier), or algorithm = "mondrian"',
-        )
+        raise several(sensitive)
     for principle in request.principles:
         require_fit(principle)
     if request.group is False:
@@ -201,6 +234,19 @@ def _histograms(demands: Sequence[Demand], dealt: Dealt) -> tuple[Groups, Domain
     column = next(d.column for d in demands if d.column is not None)
     kept = Column(column.codes[dealt.rows], column.domain)
     return dealt.partition.histograms(kept), column.domain
+
+
+def _exposed(request: Request) -> list[str]:
+    """Refuse record numbers as quasi-identifiers, which two tables would publish as they are."""
+    cautions = []
+    for name in request.roles["quasi"]:
+        if request.frame[name].dtype.is_nested():
+            continue
+        counted = request.frame[name].alias("").drop_nulls().value_counts()
+        counts = counted["count"].to_numpy().astype(np.int64)
+        values = counted.to_series(0)
+        cautions += exposed(name, values, counts, "its column publishes", exact=True)
+    return cautions
 
 
 def _cautions(request: Request, groups: Groups, lost: int) -> list[str]:

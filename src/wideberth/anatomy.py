@@ -14,14 +14,11 @@ import polars as pl
 from wideberth import tables
 from wideberth.checking import check
 from wideberth.errors import OutputError, VerificationError
+from wideberth.manifest import MANIFEST, NAMES, manifest_path, sha256
 from wideberth.querying import query_error
-from wideberth.release import Release, fingerprint, manifest_path, manifest_text, sha256
+from wideberth.release import Release, fingerprint, manifest_text
 from wideberth.twofold import join
 from wideberth.workload import QueryError
-
-#: The files of a release that is written into a folder.
-NAMES = ("quasi", "sensitive")
-MANIFEST = "manifest.json"
 
 
 class Targets(NamedTuple):
@@ -93,6 +90,15 @@ def check_targets(goal: Targets, *, force: bool, sources: Sequence[str | Path] =
             f"{path} is of another release, which beside this one would give away more than both",
             hint="remove it, or choose another folder",
         )
+
+
+def repair(goal: Targets) -> None:
+    """Put in order what runs have left that were stopped in this place, whatever their format."""
+    known = list(goal.files)
+    if goal.folder is not None:
+        known += [goal.folder / f"{name}{suffix}" for name in NAMES for suffix in tables.SUFFIXES]
+    tables.repair(*known)
+    tables.sweep(*known)
 
 
 def others(goal: Targets) -> list[Path]:
@@ -183,6 +189,7 @@ class Anatomy(Release):
         """
         goal = targets([path] if sensitive is None else [path, sensitive], self.suffix)
         frames = [tables.adopt(table)[0] for table in (self.table, self.sensitive)]
+        repair(goal)
         check_targets(goal, force=force)
         with _folder(goal.folder), tables.drafts(*goal.files, force=force) as drafts:
             *files, note = drafts
@@ -196,7 +203,8 @@ class Anatomy(Release):
                 part: {"name": target.name, "sha256": digest}
                 for part, target, digest in zip(NAMES, goal.files[:2], hashes, strict=True)
             }
-            manifest = {**self.manifest, "output": output}
+            written = dict(zip(goal.files, frames, strict=False))
+            manifest = self._described(output, written)
             note.write_text(manifest_text(manifest), encoding="utf-8")
         return manifest
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from wideberth.algorithms import Demand
 from wideberth.algorithms.lattice.measures import Facts
 from wideberth.algorithms.suppression import suppress
 from wideberth.anatomizing import by_anatomy
-from wideberth.binding import blaming, demands_of, quasis_of
+from wideberth.binding import blaming, demands_of, identity, quasis_of
 from wideberth.clock import Clock, Progress
 from wideberth.elsewhere import engine_for
 from wideberth.encode import encode
@@ -29,20 +30,29 @@ from wideberth.making import Task, by_levels, by_splitting
 from wideberth.memory import bounded
 from wideberth.policy import GROUP, Policy
 from wideberth.principles import Principle
-from wideberth.publishing import group_ids, publish, require_new
-from wideberth.quasi import Quasi
-from wideberth.recode import Recoded
+from wideberth.proposals import tried, untried
+from wideberth.publishing import group_ids, original_rows, publish, require_new, row_order
+from wideberth.quasi import Quasi, in_doubt
+from wideberth.randomness import RootKey, Stream
+from wideberth.recode import Recoded, endless_sets
 from wideberth.release import Release, describe, fingerprint, percentages
 from wideberth.request import Request
-from wideberth.styling import Style, styles
+from wideberth.schema import is_remarked, looks_of, on_rows, on_values
+from wideberth.showing.wording import counted, listed
+from wideberth.styling import Style, require_coarse, styles
 from wideberth.transform import Grid
 from wideberth.verifying import require_principles, require_truth
 
+#: How many rows tell what a column looks like, and how many columns are named.
+_HEAD, _NAMED = 1_000, 10
 _MATCHING = (
     "dealing by matching reads quasi-identifiers and sensitive values together, so an adversary "
     "who knows the algorithm learns more than from dealing by rank"
 )
-_FIXED = "the seed is fixed, for tests only: anyone who knows it can undo the shuffling"
+_FIXED = (
+    "the seed is fixed, for tests only: anyone who guesses it can undo the shuffling, so do not "
+    "publish this release; a key file makes runs repeatable without that risk"
+)
 
 
 def anonymize(
@@ -59,9 +69,10 @@ def anonymize(
     algorithm: str | None = None,
     cuts: str | None = None,
     dealing: str | None = None,
-    suppression_limit: float | None = None,
+    suppression_limit: float | str | None = None,
     recoding: str | Mapping[str, str] | None = None,
     align: str | Mapping[str, Grid] | None = None,
+    max_set: int | None = None,
     weights: Mapping[str, float] | None = None,
     measure: str | Callable[[Facts], float] | None = None,
     levels: Mapping[str, int | Sequence[int]] | None = None,
@@ -72,10 +83,13 @@ def anonymize(
     method: str | None = None,
     group_rows: int | None = None,
     group: str | bool | None = None,
+    rows_are_people: bool | None = None,
     seed: int | None = None,
+    key: str | Path | None = None,
     threads: int | None = None,
     memory: str | int | None = None,
     bucket_rows: int | None = None,
+    trials: bool = True,
     progress: Progress | None = None,
 ) -> Release:
     """Make a release of a table: group its rows, generalise, verify.
@@ -100,7 +114,7 @@ def anonymize(
         Types of columns, where guessing would be wrong.
     policy : Policy or path, optional
         Where everything that is not given here comes from.
-    algorithm, cuts, dealing, suppression_limit, recoding, align, weights : optional
+    algorithm, cuts, dealing, suppression_limit, recoding, align, max_set, weights : optional
         How the release is made; see `wideberth.transform.Transform`.
     measure, levels, local_rounds, max_checks, max_seconds : optional
         The same for the algorithm "lattice".
@@ -113,8 +127,15 @@ def anonymize(
         The name of a column of group ids. By default there is one, named "group", exactly when a
         non-monotone principle is in force: its groups cannot be told from their published values;
         and always in the two tables of the algorithm "anatomy".
+    rows_are_people : bool, optional
+        Whether every row is a different person. Without it, a table in which an identifier repeats
+        is refused: principles count rows, and five rows may be one person.
     seed : int, optional
-        For tests only. By default the randomness is secret and comes from the operating system.
+        For tests only, with a `PrivacyWarning`: whoever guesses it can undo the shuffling. By
+        default the randomness is secret and comes from the operating system.
+    key : str or Path, optional
+        A file with a secret key, for runs that can be repeated: the same table, policy and key
+        give the same release. If it does not exist, it is created, for its owner alone.
     threads : int, optional
         How many threads to use; by default as many as there are cores.
     memory : str or int, optional
@@ -122,6 +143,10 @@ def anonymize(
         the same; it lies on the disk, and its `table` is a lazy polars table.
     bucket_rows : int, optional
         For such a file, and on Spark: how many rows are finished at a time, 500,000 by default.
+    trials : bool
+        Whether a refusal proposes only what was tried on the table: with all other principles, and
+        for its loss and what an audit finds. Trying stops after 20 seconds, and leaves out tables
+        above 100,000 rows.
     progress : callable, optional
         Told the phase, how many rows are settled, and how many there are; nodes of the lattice
         while it is searched.
@@ -158,6 +183,7 @@ def anonymize(
             "suppression_limit": suppression_limit,
             "recoding": recoding,
             "align": align,
+            "max_set": max_set,
             "weights": weights,
             "measure": measure,
             "levels": levels,
@@ -169,18 +195,25 @@ def anonymize(
             "group_rows": group_rows,
         },
         "group": group,
+        "rows_are_people": rows_are_people,
     }
+    root = RootKey.of(seed, key)
+    if root.origin == "seed":
+        warnings.warn(_FIXED, PrivacyWarning, stacklevel=2)
     if (engine := engine_for(table, memory)) is not None:
-        with blaming(policy, principles, levels):
-            made: Release = engine.anonymize(
-                table,
-                memory=memory,
-                roles=roles,
-                **asked,
-                bucket_rows=bucket_rows,
-                seed=seed,
-                progress=progress,
-            )
+        try:
+            with blaming(policy, principles, levels):
+                made: Release = engine.anonymize(
+                    table,
+                    memory=memory,
+                    roles=roles,
+                    **asked,
+                    bucket_rows=bucket_rows,
+                    root=root,
+                    progress=progress,
+                )
+        except InfeasibleError as error:
+            raise untried(error) from None
         return made
     if bucket_rows is not None:
         raise ParameterError(
@@ -189,14 +222,26 @@ def anonymize(
     clock = Clock(progress)
     with clock("reading"):
         request = Request.of(table, roles=roles, **asked)
-    cautions = cautions_of(request, seed)
-    with bounded(request.transform.memory_for_distances):
+    cautions = cautions_of(request, root)
+
+    def run(request: Request, clock: Clock, told: Progress | None) -> Release:
         if request.transform.exact:
             with blaming(policy, principles, method, group_rows):
-                rng = np.random.default_rng(seed)
-                return by_anatomy(request, rng=rng, clock=clock, cautions=cautions, seed=seed)
+                return by_anatomy(request, clock=clock, cautions=cautions, root=root)
         blame = blaming(policy, principles, levels)
-        return _by_groups(request, clock, blame, cautions, seed, threads, progress)
+        return _by_groups(request, clock, blame, cautions, root, threads, told)
+
+    with bounded(request.transform.memory_for_distances):
+        try:
+            return run(request, clock, progress)
+        except InfeasibleError as error:
+            if not trials:
+                raise untried(error) from None
+
+            def again(other: Request) -> Release:
+                return run(other, Clock(None), None)
+
+            raise tried(error, request, again, progress) from None
 
 
 def _by_groups(
@@ -204,37 +249,41 @@ def _by_groups(
     clock: Clock,
     blame: AbstractContextManager[None],
     cautions: Sequence[str],
-    seed: int | None,
+    root: RootKey,
     threads: int | None,
     progress: Progress | None,
 ) -> Release:
     """Make one table: group its rows, and generalise each group."""
-    rng = np.random.default_rng(seed)
     with clock("encoding", request.frame.height), blame:
-        task = _prepare(request, rng)
+        key = _key_of(request, root)
+        task = _prepare(request, key, repeatable=root.repeatable)
+    cautions = [*cautions, *in_doubt(task.quasis)]  # of which a warning was given
+    cautions += warned(require_coarse(task.quasis, task.styles))
     total = request.frame.height
     request = request.lighter()
     besides = None
-    if seed is not None:  # the same groups whatever the order of the rows, and on any engine
+    if root.repeatable:  # the same groups whatever the order of the rows, and on any engine
         besides = [encode(task.frame[name]).codes for name in request.unguarded]
     with clock("searching" if task.ground else "splitting"):  # which tell their own progress
         made = (
-            by_levels(task, request, rng, progress)
+            by_levels(task, request, key, progress)
             if task.ground
-            else by_splitting(task, request, rng, threads, progress, besides=besides)
+            else by_splitting(task, request, key, threads, progress, besides=besides)
         )
     task, partition = made.task, made.partition
     with clock("recoding", len(task.rows)):
-        order = rng.permutation(len(task.rows))
+        order = row_order(len(task.rows), key)
         recoded = made.recode(order)
-        ids = None if task.group is None else group_ids(task.group, partition, order, rng)
+        ids = None if task.group is None else group_ids(task.group, partition, order, key)
         published = _publish(request, task.rows[order], recoded, ids)
         frame, _ = tables.adopt(published)
     suppressed, named = total - len(task.rows), task.group
+    kept = task.rows if suppressed else total
     question = {
         "quasi": _telling(frame, task),
         "principles": list(request.principles),
         "group": named,
+        "rows_are_people": True,  # else the table would have been refused
         **request.guarded,
         **made.question,
     }
@@ -255,39 +304,123 @@ def _by_groups(
             consistent=made.consistent,
         )
         told, weights = made.told, [quasi.weight for quasi in task.quasis]
+        cautions = [*cautions, *endless_sets(recoded.starred, task.styles, len(task.rows))]
         del task, made, order, ids  # the original; a large table leaves little room for the rest
         verified = require_principles(frame, question)
     manifest = describe(
         request,
-        groups=partition.count,
-        squares=partition.squares,
         made=told,
         suppressed=suppressed,
         loss=percentages(recoded.losses, weights),
         verified=verified,
         warnings=cautions,
-        seed=seed,
+        origin=root.origin,
         group=named,
         seconds=clock.seconds,
     )
-    return Release(published, manifest, question, verified, fingerprint(frame))
+    return Release(
+        published,
+        manifest,
+        question,
+        verified,
+        fingerprint(frame),
+        _row_order=partial(original_rows, kept, key),
+    )
 
 
-def cautions_of(request: Request, seed: int | None) -> list[str]:
+def partition(table: object, **settings: Any) -> Ints:
+    """Return the groups that `anonymize` would make, without a release.
+
+    Parameters
+    ----------
+    table : dataframe or path
+        As of `anonymize`: a table in memory.
+    **settings
+        The arguments of `anonymize`.
+
+    Returns
+    -------
+    array of int
+        The group of each row, numbered from 1; 0 for rows that are left out. It tells which
+        released row is whose: keep it private.
+
+    Examples
+    --------
+    >>> people = pl.DataFrame({"age": [21, 34, 25, 38], "pay": [10, 90, 50, 30]})
+    >>> groups = partition(people, quasi="age", sensitive="pay", principles="k-anonymity:k=2")
+    >>> bool(groups[0] == groups[2]), bool(groups[0] == groups[1])
+    (True, False)
+    """
+    release = anonymize(table, **settings)
+    labels, _ = tables.adopt(release.groups_of(table))
+    return labels[labels.columns[-1]].fill_null(0).cast(pl.Int64).to_numpy()
+
+
+def cautions_of(request: Request, root: RootKey) -> list[str]:
     """Return what a custodian must know of how a release is made."""
-    if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int) or seed < 0):
-        raise ParameterError("the seed must be a whole number from 0", hint="leave it out")
-    cautions = [] if seed is None else [_FIXED]
+    cautions = [_FIXED] if root.origin == "seed" else []
     if request.transform.dealing == "matching":
         warnings.warn(_MATCHING, PrivacyWarning, stacklevel=3)
         cautions.append(_MATCHING)
+    for name in request.roles["quasi"]:
+        if is_remarked(request.frame[name].dtype) and request.frame.height:
+            cautions += on_values(name, request.frame[name].alias("").unique())
+    cautions += on_rows(request.frame)
+    cautions += on_unknown(request)
     return cautions + [
         f"no principle protects '{column}': its values may be the same in all rows of a group"
         for column in request.unguarded
     ]
 
 
-def _prepare(request: Request, rng: np.random.Generator) -> Task:
+def on_unknown(request: Request) -> list[str]:
+    """Name the columns that are published exactly though nobody can tell what they hold.
+
+    If the rows are not in memory, only the names of the columns are judged.
+    """
+    harmless = request.roles["insensitive"]
+    told = pl.DataFrame([s for s in request.frame if s.name in harmless and s.dtype != pl.Object])
+    looks = looks_of(told.head(_HEAD))
+    unknown = [name for name, look in looks.items() if look == "unknown" and _varies(told[name])]
+    if not unknown:
+        return []
+    names = [f"'{name}'" for name in unknown[:_NAMED]]
+    if more := len(unknown) - len(names):
+        names.append(counted(more, "more column"))
+    said = (
+        "is published exactly, as insensitive, though its name does not show what it holds: make "
+        "sure that it is harmless"
+        if len(unknown) == 1
+        else "are published exactly, as insensitive, though their names do not show what they "
+        "hold: make sure that they are harmless"
+    )
+    return [f"{listed(names)} {said}"]
+
+
+def _varies(series: pl.Series) -> bool:
+    """Tell whether a column may say something: not if it is the same in every row."""
+    plain = series.alias("")
+    return not len(plain) or plain.dtype.is_nested() or plain.n_unique() > 1
+
+
+def warned(cautions: Sequence[str]) -> Sequence[str]:
+    """Warn of what is not refused, but gives an adversary more than usual."""
+    for caution in cautions:
+        warnings.warn(caution, PrivacyWarning, stacklevel=4)
+    return cautions
+
+
+def _key_of(request: Request, root: RootKey) -> bytes:
+    """Return the key of this release; the whole table is looked at only if the key needs it."""
+    if root.origin != "key file":
+        return root.secret
+    frame = request.frame
+    quasis, demands = quasis_of(request, frame), demands_of(request, frame)
+    unguarded = [encode(frame[name]).domain for name in request.unguarded]
+    return root.bound(identity(request, quasis, demands, unguarded))
+
+
+def _prepare(request: Request, key: bytes, *, repeatable: bool) -> Task:
     """Encode the table, and leave out rows if it cannot be published otherwise."""
     rows = np.arange(request.frame.height)
     demands = demands_of(request, request.frame)
@@ -295,17 +428,22 @@ def _prepare(request: Request, rng: np.random.Generator) -> Task:
     lattice = request.transform.algorithm == "lattice"
     # The lattice leaves out whole groups, and finds out itself whether that helps.
     limit = request.transform.suppression_limit
-    gone = rows[:0] if lattice else suppress(demands, len(rows), limit, rng)
+    rng = Stream(key, "suppression")
+    order = request.by_content if repeatable else None
+    gone = rows[:0] if lattice else suppress(demands, len(rows), limit, rng, order=order)
     if len(gone):
         rows = np.setdiff1d(rows, gone)
         demands = demands_of(request, request.frame[rows])
         for demand in demands:
             if not len(rows) or not _feasible(demand, len(rows)):
-                raise refusal(demand.principle, demand.column, len(rows))
+                why = refusal(demand.principle, demand.column, len(rows))
+                # Of these rows it is proven, if at all: others might have been left out.
+                raise why.hedged("which rows to leave out is not known")
     frame = request.frame[rows] if len(gone) else request.frame
     untouched = [*request.roles["sensitive"], *request.roles["insensitive"]]
     quasis = quasis_of(request, frame)
-    how = styles(quasis, request.transform.recoding, request.transform.align)
+    wish = request.transform
+    how = styles(quasis, wish.recoding, wish.align, wish.max_set)
     ground = None
     if lattice:
         ground = ground_of(quasis, demands, request.transform)

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from wideberth.encode import Column, Domain, encode, encode_as, join
-from wideberth.errors import HierarchyError, ParameterError, TableError
+from wideberth.errors import HierarchyError, ParameterError, TableError, what_to_type
 from wideberth.exact import Ints
 from wideberth.hierarchy import Hierarchy, parse_spec
 from wideberth.principles import Principle, TCloseness
@@ -21,6 +21,7 @@ from wideberth.schema import (
     expanded,
     infer_type,
     prefix_of,
+    question,
     require_vectors,
     short_for,
     shown,
@@ -65,7 +66,9 @@ class Attributes:
         self.reference = reference
         for column, rule in hierarchies.items():
             if column not in sensitive and not isinstance(rule, Hierarchy):
-                parse_spec(_rule(rule), [], Path())  # not needed here, but it must be sound
+                parse_spec(
+                    _rule(rule), [], Path(), column=column
+                )  # not needed here, but it must be sound
         self._kinds: dict[tuple[str, bool], str] = {}
         self._columns: dict[tuple[tuple[tuple[str, str], ...], bool, bool], Column] = {}
 
@@ -82,20 +85,25 @@ class Attributes:
                         what = f"no sensitive attribute begins with '{begin}'"
                     named = f"on={self._first(principle)}" if self.sensitive else None
                     raise ParameterError(
-                        f"{principle.name}: {what}", hint=named or "--sensitive COLUMN"
+                        f"{principle.name}: {what}",
+                        hint=named
+                        or what_to_type(python='sensitive="column"', command="--sensitive COLUMN"),
                     )
             return on
         if not self.sensitive:
             raise ParameterError(
-                f"{principle.name} needs a sensitive attribute", hint="--sensitive COLUMN"
+                f"{principle.name} needs a sensitive attribute",
+                hint=what_to_type(python='sensitive="column"', command="--sensitive COLUMN"),
             )
         together = principle.needs == "distance" and prefix_of(self.sensitive) is not None
         if len(self.sensitive) > 1 and principle.needs != "several" and not together:
             first = self._first(principle)
             raise ParameterError(
                 f"{principle.name} must say which sensitive attribute it is on",
-                hint=f'on = "{first}" in a policy, {principle.name}:on={first},… on the '
-                "command line",
+                hint=what_to_type(
+                    python=f"on={self.sensitive if '+' in first else repr(first)}",
+                    command=f'{principle.name}:on={first},… or on = "{first}" in the policy',
+                ),
             )
         return tuple(self.sensitive)
 
@@ -143,6 +151,10 @@ class Attributes:
             self._kinds[key] = self.types.get(name) or ("float" if nothing else infer_type(series))
         kind = self._kinds[key]
         if _computes(principle):
+            series = self._series(name, principle)
+            if name not in self.types and (asked := question(series, slips=False)) is not None:
+                what = f"{principle.name} needs numbers; {asked.what}"
+                raise ParameterError(what, hint=asked.hint)
             given = name in self.types or kind in _NUMERIC
             return kind if given else "float"  # converting says in which row there is no number
         # A tree's labels are the values as written.
@@ -192,8 +204,8 @@ class Attributes:
         _, first = np.unique(column.codes, return_index=True)
         rows = (first[: len(texts)] + 1).tolist()
         if not isinstance(tree, Hierarchy):
-            tree = parse_spec(_rule(tree), texts, Path(), rows=rows)
-        tree.require(texts, name, rows)
+            tree = parse_spec(_rule(tree), texts, Path(), rows=rows, column=name)
+        tree.require(texts, name, rows, column.domain.histogram.tolist())
         return tree
 
 
@@ -207,6 +219,21 @@ def guarded_by(principle: Principle, sensitive: Sequence[str]) -> tuple[str, ...
     if isinstance(on, str):
         on = [on] if on in sensitive else on.split("+")
     return tuple(dict.fromkeys(expanded(on, sensitive)))
+
+
+def unguarded(principles: Sequence[Principle], sensitive: Sequence[str]) -> list[str]:
+    """Return the sensitive columns that no principle looks at.
+
+    >>> from wideberth.principles import parse
+    >>> wanted = [parse("k-anonymity:k=5"), parse("distinct-l:on=disease,l=3")]
+    >>> unguarded(wanted, ["disease", "salary"])
+    ['salary']
+    """
+    looks = [p for p in principles if p.needs not in ("size", "population")]
+    if any(p.on is None for p in looks):
+        return []
+    seen = {name for p in looks for name in guarded_by(p, sensitive)}
+    return [column for column in sensitive if column not in seen]
 
 
 def _computes(principle: Principle) -> bool:
@@ -262,24 +289,39 @@ def with_counts(domain: Domain, counts: Ints) -> Domain:
 
 
 def stacked(above: pl.Series, below: pl.Series, where: str) -> pl.Series:
-    """Put two columns into one; of different types, as text, where 25.0 is written 25."""
+    """Put two columns into one; of different types, as text, where 25.0 is written 25.
+
+    A moment at midnight is written as its date.
+    """
     if above.dtype != below.dtype:
         if any(s.dtype.is_nested() or s.dtype in (pl.Duration, pl.Binary) for s in (above, below)):
             raise _different(above.name, where)
-        above = _written(above)
+        moments = any(s.dtype in (pl.Date, pl.Datetime) for s in (above, below))
+        above = _written(above, moments=moments)
         with told_of(where):
-            below = _written(below)
+            below = _written(below, moments=moments)
     return pl.concat([above.alias(""), below.alias("")])
 
 
-def _written(series: pl.Series) -> pl.Series:
+def _written(series: pl.Series, *, moments: bool = False) -> pl.Series:
+    """Return a column as text; if it may hold moments, those as well as they can be compared."""
     if series.dtype.is_float():
         if not bool(series.is_finite().all()):
             encode(series)  # says in which row there is no number
         whole = series.cast(pl.Int64, strict=False)
         if whole.null_count() == series.null_count() and bool((whole == series).all()):
             series = whole
-    return series.cast(pl.String)
+    texts = series.cast(pl.String)
+    if series.dtype.is_float():
+        return texts.str.strip_suffix(".0")
+    if series.dtype.is_decimal():
+        return texts.str.replace(r"(\.[0-9]*?)0+$", "$1").str.strip_suffix(".")
+    if moments:
+        texts = texts.str.replace(r"^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)", "$1 $2")
+        texts = texts.str.replace(r"^(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)(\.\d*?)0+\b", "$1$2")
+        texts = texts.str.replace(r"^(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\.(\D|$)", "$1$2")
+        return texts.str.strip_suffix(" 00:00:00")
+    return texts
 
 
 @contextmanager
@@ -302,7 +344,10 @@ def require_column(frame: pl.DataFrame, column: str, where: str = "the table") -
     """Refuse a column that is not there, with the nearest name that is."""
     if column not in frame.columns:
         what, near = absent(column, frame.columns, where)
-        hint = "look at its first line, or let wideberth init list its columns"
+        hint = what_to_type(
+            python="look at its columns",
+            command="look at its first line, or let wideberth init list its columns",
+        )
         if frame.width == 1:
             hint = "it has one column only: is the delimiter right?"
         if near:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import numpy as np
@@ -57,6 +57,29 @@ def require_made(principle: Principle) -> None:
             "generalised like the table",
             hint="leave it out, and check the release against a population generalised alike",
         )
+
+
+def identity(
+    request: Request,
+    quasis: Sequence[Quasi],
+    demands: Sequence[Demand],
+    others: Sequence[Domain],
+) -> Iterator[object]:
+    """Yield what a release depends on, the same on every engine: its policy, and counted values.
+
+    The order of the table's rows and the columns that are of no concern do not count.
+    """
+    yield {role: list(names) for role, names in sorted(request.roles.items())}
+    yield [str(principle) for principle in request.principles]
+    yield sorted((key, repr(value)) for key, value in request.transform.to_dict().items())
+    yield request.group
+    guarded = [demand.column.domain for demand in demands if demand.column is not None]
+    for domain in (*(quasi.domain for quasi in quasis), *guarded, *others):
+        yield domain.histogram.tolist()
+        yield None if domain.parts is None else domain.parts.tolist()
+        yield [(part.name, part.texts) for part in (domain, *domain.components)]
+    for tree in (*(quasi.tree for quasi in quasis), *(domain.tree for domain in guarded)):
+        yield None if tree is None else (list(tree.labels), tree.parent.tolist())
 
 
 @contextmanager

@@ -20,14 +20,16 @@ from wideberth.errors import ParameterError, PolicyError
 from wideberth.exact import Bools, Floats, Ints
 from wideberth.examining import Examined, examine
 from wideberth.groups import Groups
+from wideberth.manifest import compared
 from wideberth.memory import bounded
 from wideberth.policy import Policy
 from wideberth.principles import Dissimilarity, Principle, Rule
 from wideberth.principles.dissimilarity import Dissimilar
 from wideberth.results import CheckResult, GroupReport, PrincipleReport
+from wideberth.schema import on_rows, on_values
 from wideberth.subject import Subject
 from wideberth.twofold import SENSITIVE_TABLE
-from wideberth.words import as_string
+from wideberth.words import as_string, is_text
 
 
 def check(
@@ -43,6 +45,7 @@ def check(
     hierarchies: Mapping[str, Any] | None = None,
     types: Mapping[str, str] | None = None,
     policy: Policy | str | Path | None = None,
+    rows_are_people: bool | None = None,
     worst: int = 5,
     max_memory: int | None = None,
     memory: str | int | None = None,
@@ -63,7 +66,9 @@ def check(
     principles : Principle, str, or sequence of them
         What to check, as objects or as on the command line ("epsilon-m:epsilon=4500,m=5").
     group : str, optional
-        A column with group ids, which then make the groups instead of the quasi-identifiers.
+        A column with group ids, which then make the groups instead of the quasi-identifiers. These
+        must be the same in all rows of a group, or the table does not satisfy anything; anatomy,
+        with its second table, publishes them as they are.
     population : dataframe or path, optional
         For δ-presence: a table of the population with the same quasi-identifiers.
     reference : dataframe or path, optional
@@ -78,6 +83,9 @@ def check(
         Types of sensitive attributes, where guessing would be wrong.
     policy : Policy or path, optional
         Where everything that is not given here comes from. Every column must have a role in it.
+    rows_are_people : bool, optional
+        Whether every row is a different person, though an identifier repeats. Otherwise a repeated
+        identifier makes the result false in a condition (`CheckResult.people`).
     worst : int
         How many groups to report in detail for each principle.
     max_memory : int, optional
@@ -111,16 +119,20 @@ def check(
         "hierarchies": hierarchies,
         "types": types,
         "policy": policy,
+        "rows_are_people": rows_are_people,
     }
     if (engine := elsewhere.engine_for(table, memory)) is not None:
         limits = {} if memory is None else {"memory": memory}
-        result: CheckResult = engine.check(
-            table, **known, worst=worst, max_memory=max_memory, **limits
-        )
-        return result
-    given = examine(table, **known)
-    with bounded(max_memory), blamed(policy if not principles else None):
-        return judged(given, worst=worst)
+        with compared(table) as manifest:
+            result: CheckResult = engine.check(
+                table, **known, worst=worst, max_memory=max_memory, **limits
+            )
+        return replace(result, notes=[*result.notes, *manifest.notes])
+    with compared(table, sensitive_table) as manifest:
+        given = examine(table, **known)
+        with bounded(max_memory), blamed(policy if not principles else None):
+            result = judged(given, worst=worst)
+    return replace(result, notes=[*result.notes, *manifest.notes])
 
 
 def require_limits(worst: int, max_memory: int | None) -> None:
@@ -164,21 +176,25 @@ def judged(given: Examined, *, population: object = None, worst: int = 5) -> Che
     subject = given.subject
     people = given.population if population is None else population
     judgements = [_judge(subject, principle, people) for principle in given.principles]
+    notes = [note for judgement in judgements for note in judgement.notes]
+    notes += [*given.notes, *subject.notes, *on_rows(given.frame)]
     first = subject.partition.first_rows
 
     def table() -> pl.DataFrame:
-        keys = pl.DataFrame([as_string(subject.frame[column][first()]) for column in subject.keys])
+        keys = pl.DataFrame([as_string(subject.key(column)[first()]) for column in subject.keys])
         sizes = np.bincount(subject.partition.labels, minlength=subject.partition.count)
         return table_of_groups(keys, sizes, [judgement.own for judgement in judgements])
 
     return CheckResult(
         rows=given.frame.height,
         groups=subject.partition.count,
+        squares=subject.partition.squares,
         principles=[
-            replace(judgement.verdict.report(worst), _claims=judgement.claims)
-            for judgement in judgements
+            replace(judgement.report(worst), _claims=judgement.claims) for judgement in judgements
         ],
-        notes=list(dict.fromkeys(note for judgement in judgements for note in judgement.notes)),
+        notes=list(dict.fromkeys(notes)),
+        uneven=subject.uneven(given.uniform),
+        people=given.people,
         _table_of_groups=lambda: given.back(table()),
     )
 
@@ -263,6 +279,7 @@ class Verdict:
             satisfied=bool(self.satisfied[group]),
             achieved={key: float(figures[group]) for key, figures in self.achieved.items()},
             reason=self.reason(group),
+            number=group + 1,
         )
 
 
@@ -290,6 +307,15 @@ class _Judgement:
     places: Ints | slice  # where the table's own groups are among those judged
     notes: list[str]
     claims: Callable[[int], list[Claim]] | None
+
+    def report(self, worst: int) -> PrincipleReport:
+        """Sum the verdict up; a group has a number if it is one of the table's own."""
+        found = self.verdict.report(worst)
+        if isinstance(self.places, slice):
+            return found
+        numbers = {int(place): number for number, place in enumerate(self.places, start=1)}
+        groups = [replace(g, number=numbers.get((g.number or 0) - 1)) for g in found.worst]
+        return replace(found, worst=groups)
 
     @property
     def own(self) -> Verdict:
@@ -358,6 +384,7 @@ def notes_on(principle: Principle, domain: Domain, lacking: int, rows: int) -> l
             f"{domain.name} is missing in {lacking:,} of {rows:,} rows: "
             "missing counts as a value of its own, far from every other"
         )
+    notes += lookalikes(domain)
     for key, parameter in principle.parameters().items():
         if parameter.kind == "values":
             unknown = [v for v in getattr(principle, key) if domain.code_of(v) is None]
@@ -365,6 +392,19 @@ def notes_on(principle: Principle, domain: Domain, lacking: int, rows: int) -> l
                 listed = ", ".join(map(str, unknown))
                 notes.append(f"{principle.name}: {key} names what does not occur: {listed}")
     return notes
+
+
+def lookalikes(domain: Domain) -> list[str]:
+    """Say whether values look the same, or missing, or like numbers, but count as different texts.
+
+    >>> ill = Domain(name="ill", histogram=np.ones(2), values=pl.Series(["flu", "flu "]))
+    >>> lookalikes(ill)[0].partition(" (")[0]
+    'ill has 1 pair of values that look the same'
+    """
+    values = domain.values
+    if values is None or not is_text(values.dtype):
+        return []
+    return on_values(domain.name, values)
 
 
 def table_of_groups(keys: pl.DataFrame, sizes: Ints, verdicts: Sequence[Verdict]) -> pl.DataFrame:

@@ -16,7 +16,7 @@ import polars as pl
 from wideberth.align import written
 from wideberth.encode import Codes
 from wideberth.exact import Bools, Ints
-from wideberth.published.labels import OR_MISSING, TO
+from wideberth.published.labels import ANYTHING, OR_MISSING, TO
 from wideberth.quasi import Quasi
 from wideberth.styling import Style
 
@@ -125,7 +125,11 @@ def _within_bounds(quasi: Quasi, published: Sequence[pl.Series], codes: Codes) -
     assert values is not None  # noqa: S101 - numbers and dates have values
     low, high = published[:2]
     missing = codes == quasi.domain.missing
-    original = values.gather(np.where(missing, 0, codes)).cast(low.dtype)
+    original = values.gather(np.where(missing, 0, codes))
+    if original.dtype.is_decimal():  # a dataframe may have given the ends fewer digits
+        scale = max(s.dtype.scale for s in (low, high, original))  # type: ignore[attr-defined]
+        low, high, original = (s.cast(pl.Decimal(38, scale)) for s in (low, high, original))
+    original = original.cast(low.dtype)
     inside = ((low <= original) & (original <= high)).fill_null(False).to_numpy()
     if quasi.domain.missing is None:
         return bool(inside.all())
@@ -164,7 +168,9 @@ def _in_set(quasi: Quasi, style: Style, labels: pl.Series, label: Ints, code: In
         for text in _members(said)
         if text in code_of
     ]
-    return np.isin(label * size + code, np.array(held, dtype=np.int64))
+    anything = labels.str.strip_suffix(OR_MISSING) == ANYTHING
+    listed: Bools = np.isin(label * size + code, np.array(held, dtype=np.int64))
+    return listed | anything.to_numpy()[label]
 
 
 def _members(label: str) -> set[str]:

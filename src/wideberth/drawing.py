@@ -16,7 +16,7 @@ import numpy as np
 from wideberth import tables
 from wideberth.algorithms.lattice.shape import Node
 from wideberth.clock import Progress
-from wideberth.errors import OutputError, ParameterError
+from wideberth.errors import OutputError, ParameterError, what_to_type
 from wideberth.exact import Bools, Ints
 from wideberth.latticing import Lattice
 from wideberth.principles.base import rows
@@ -110,7 +110,11 @@ def _admissible(result: Lattice, progress: Progress | None) -> Bools:
     if shape.nodes > CHECKED:
         raise ParameterError(
             f"the lattice has {shape.nodes:,} nodes, too many for a picture",
-            hint="fewer levels (--level age=1-2), or no suppression where principles are monotone",
+            hint=what_to_type(
+                python='fewer levels (levels={"age": [1, 2]})',
+                command="fewer levels (--level age=1-2)",
+            )
+            + ", or no suppression where principles are monotone",
         )
     for done, node in enumerate(np.ndindex(*shape.dims)):
         known[node] = ground.admits(result.verdict(node))

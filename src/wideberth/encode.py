@@ -1,13 +1,16 @@
 """Columns become small integers; a `Domain` remembers what the integers stand for.
 
-Codes follow the order of the values (numbers ascending, text by code point), so that an interval
-of values is an interval of codes. A missing value is a value of its own: the last code.
+Codes follow the order of the values (numbers ascending, ordered categories in their own order, text
+by code point), so that an interval of values is an interval of codes. A missing value is a value of
+its own: the last code.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
+from fractions import Fraction
 from functools import cached_property
 from math import lcm
 
@@ -18,7 +21,14 @@ import polars as pl
 from wideberth.errors import TableError
 from wideberth.exact import Floats, Ints, Numbers, fraction, whole
 from wideberth.hierarchy import Hierarchy
-from wideberth.schema import components, convert, infer_type, is_vector, require_finite
+from wideberth.schema import (
+    components,
+    convert,
+    infer_type,
+    is_vector,
+    require_finite,
+    too_long,
+)
 from wideberth.words import held_as_words, in_words, is_text
 
 Codes = npt.NDArray[np.int32]
@@ -50,6 +60,8 @@ class Domain:
         For an attribute of several columns: their domains.
     tree : Hierarchy, optional
         A semantic tree that holds every value.
+    ordered : bool
+        Whether the values are categories in an order of their own, which the codes follow.
     """
 
     name: str
@@ -59,6 +71,7 @@ class Domain:
     parts: npt.NDArray[np.int32] | None = None
     components: tuple[Domain, ...] = field(default=())
     tree: Hierarchy | None = None
+    ordered: bool = False
 
     @property
     def size(self) -> int:
@@ -91,11 +104,17 @@ class Domain:
         return None
 
     def code_of(self, value: object) -> int | None:
-        """Return the code of a value as a user writes it; None if it does not occur."""
+        """Return the code of a value as a user writes it; None if it does not occur.
+
+        A date is the moment at which it begins; a moment without a time zone is of the column's.
+        """
         keys: Sequence[object] = self.texts
         key: object = str(value)
         kind = self.values.dtype if self.values is not None else pl.String()
-        if kind in (pl.Boolean, pl.Date):  # yes is true, and 05.03.2024 is 2024-03-05
+        if isinstance(kind, pl.Date | pl.Datetime):
+            assert self.values is not None  # noqa: S101 - it has a type
+            keys, key = self.values.to_physical().to_list(), _ticks(value, kind)
+        elif kind == pl.Boolean:  # yes is true
             try:
                 written = pl.Series([str(value)], dtype=pl.String)
                 key = _texts(convert(written, infer_type(written)))[0]
@@ -105,7 +124,7 @@ class Domain:
             keys = self.numbers.units.tolist()
             try:
                 key = fraction(str(value)) * self.numbers.per  # 1, 1.0 and "1" are the same
-            except ValueError:
+            except (ValueError, ZeroDivisionError):
                 return None
         return keys.index(key) if key in keys else None
 
@@ -201,7 +220,12 @@ def encode(series: pl.Series) -> Column:
     if dtype.is_float():
         require_finite(series)
     if dtype in (pl.Int128, pl.UInt128):  # beyond what NumPy holds
-        series, dtype = series.cast(pl.Decimal(38, 0)), pl.Decimal(38, 0)
+        dtype = pl.Decimal(38, 0)
+        decimals = series.alias("").cast(dtype, strict=False)
+        if decimals.null_count() > series.null_count():
+            row = (decimals.is_null() & series.alias("").is_not_null()).arg_true()[0]
+            raise too_long(name, int(row))
+        series = decimals
     series = series.alias("")  # polars may take a name such as ^a.*$ for a pattern
     if dtype.is_integer() or dtype.is_temporal():
         codes, values = _encode_integers(series)
@@ -209,7 +233,21 @@ def encode(series: pl.Series) -> Column:
         codes, values = _encode_by_search(series)
     else:
         codes, values = _encode_by_name(series)
-    return _column(name, codes, values)
+    return _column(name, codes, values, ordered=dtype == pl.Enum)
+
+
+def by_content(columns: Iterable[pl.Series]) -> Ints:
+    """Return the rows of columns in an order that depends on what they hold alone.
+
+    >>> by_content([pl.Series([2, 1, 2]), pl.Series(["b", "a", "a"])]).tolist()
+    [1, 2, 0]
+    """
+    # Floats by rank, for an exact quasi-identifier may be infinite.
+    keys = [
+        (s.rank("dense").fill_null(0).to_numpy() if s.dtype.is_float() else encode(s).codes)
+        for s in columns
+    ]
+    return np.lexsort(keys[::-1])
 
 
 def encode_as(series: pl.Series, kind: str) -> Column:
@@ -238,6 +276,28 @@ def encode_as(series: pl.Series, kind: str) -> Column:
     values = column.domain.values
     assert values is not None  # noqa: S101 - text becomes neither vectors nor several columns
     return _column(series.name, position[at], values)
+
+
+def _ticks(value: object, kind: pl.Date | pl.Datetime) -> int | None:
+    """Return a date or a moment as a column holds it: 05.03.2024 is 2024-03-05T00:00."""
+    written = pl.Series([str(value).strip()], dtype=pl.String)
+    if infer_type(written) == "date":
+        written = convert(written, "date").cast(pl.String)
+    try:
+        moment = datetime.fromisoformat(written[0])
+    except ValueError:
+        return None
+    zone = kind.time_zone if isinstance(kind, pl.Datetime) else None
+    if zone is None and moment.tzinfo is not None:
+        return None
+    ticks = pl.Series([moment], dtype=pl.Datetime("us", "UTC" if moment.tzinfo else None))
+    if zone is not None and moment.tzinfo is None:
+        ticks = ticks.dt.replace_time_zone(zone, ambiguous="earliest", non_existent="null")
+    held = ticks.to_physical()[0]
+    # Not by a cast, which cuts off what the column's type cannot hold.
+    ticks_a_day = _PER_DAY[kind.time_unit] if isinstance(kind, pl.Datetime) else 1
+    per = Fraction(_PER_DAY["us"], ticks_a_day)
+    return None if held is None or held % per else int(held / per)
 
 
 def _texts(values: pl.Series) -> list[str]:
@@ -296,7 +356,7 @@ def compress(key: Ints | Codes, size: int) -> tuple[Ints, Codes]:
     return present.astype(np.int64), inverse.astype(np.int32)
 
 
-def _column(name: str, codes: Codes, values: pl.Series) -> Column:
+def _column(name: str, codes: Codes, values: pl.Series, *, ordered: bool = False) -> Column:
     """Turn code -1 into the missing code, and count."""
     known = len(values)
     absent = codes < 0
@@ -304,7 +364,10 @@ def _column(name: str, codes: Codes, values: pl.Series) -> Column:
     if missing is not None:
         codes = np.where(absent, np.int32(missing), codes)
     histogram = np.bincount(codes, minlength=known)
-    return Column(codes, Domain(name=name, histogram=histogram, missing=missing, values=values))
+    return Column(
+        codes,
+        Domain(name=name, histogram=histogram, missing=missing, values=values, ordered=ordered),
+    )
 
 
 def _encode_integers(series: pl.Series) -> tuple[Codes, pl.Series]:
@@ -349,7 +412,8 @@ def _encode_by_name(series: pl.Series) -> tuple[Codes, pl.Series]:
     """Encode text, categories, booleans and decimals: whatever polars can hash and sort."""
     if series.dtype == pl.Enum:
         names = series.dtype.categories  # type: ignore[attr-defined]
-        return _encode_words(names, series.to_physical().cast(pl.Int32).fill_null(-1).to_numpy())
+        at = series.to_physical().cast(pl.Int32).fill_null(-1).to_numpy()
+        return _encode_words(names, at, ordered=True)
     if held_as_words(series.dtype):
         return _encode_words(*in_words(series))
     if isinstance(series.dtype, pl.Categorical):
@@ -362,11 +426,14 @@ def _encode_by_name(series: pl.Series) -> tuple[Codes, pl.Series]:
     return found.cast(pl.Int32).fill_null(-1).to_numpy().astype(np.int32), values
 
 
-def _encode_words(texts: pl.Series, at: Codes) -> tuple[Codes, pl.Series]:
-    """Encode a column that is encoded already: drop what does not occur, and sort the rest."""
+def _encode_words(texts: pl.Series, at: Codes, *, ordered: bool = False) -> tuple[Codes, pl.Series]:
+    """Encode a column that is encoded already: drop what does not occur, and sort the rest.
+
+    Ordered categories have their own order.
+    """
     present = np.flatnonzero(np.bincount(at + 1, minlength=len(texts) + 1)[1:])
     values = texts.gather(present)
-    order = values.arg_sort().to_numpy()
+    order = np.arange(len(values)) if ordered else values.arg_sort().to_numpy()
     position = np.full(len(texts) + 1, -1, dtype=np.int32)  # the last is for -1
     position[present[order]] = np.arange(len(order))
     return position[at], values.gather(order)

@@ -46,6 +46,17 @@ def fraction(number: int | float | str | Decimal | Fraction) -> Fraction:
     return Fraction(number)
 
 
+def share(text: str) -> Fraction:
+    """Read a share of a whole, exactly as it is written.
+
+    >>> share("5%"), share("0.05")
+    (Fraction(1, 20), Fraction(1, 20))
+    """
+    number = text.strip()
+    exact = fraction(number.removesuffix("%"))
+    return exact / 100 if number.endswith("%") else exact
+
+
 def whole(numbers: Whole, bound: int) -> Whole:
     """Return the integers in a type that can hold values up to ``bound`` in size."""
     return numbers.astype(np.int64 if bound < _SAFE else object, copy=False)
@@ -142,6 +153,16 @@ class Numbers:
         """Return the numbers rounded to floats, for display and measures, never for verdicts."""
         exactly = self.bound >= 2**53  # else the integers are floats already
         return ratios(self.units.astype(object) if exactly else self.units, self.per)
+
+    @property
+    def offsets(self) -> Whole:
+        """How far each is from the first, in units, exactly.
+
+        >>> Numbers.of(np.array([2**62, 2**62 + 1])).offsets.tolist()
+        [0, 1]
+        """
+        units = whole(self.units, 2 * self.bound)
+        return units - units[:1]
 
     def within(self, below: Fraction, above: Fraction) -> tuple[Ints, Ints]:
         """Return, for each number x, the first and last position in [x - below, x + above]."""

@@ -15,14 +15,28 @@ from typing import Any
 import polars as pl
 
 from wideberth import tables
-from wideberth.attributes import require_column
-from wideberth.errors import ParameterError, TableError
+from wideberth.attributes import require_column, unguarded
+from wideberth.errors import ParameterError, TableError, what_to_type
 from wideberth.policy import GROUP, Policy
 from wideberth.principles import Principle, parse
 from wideberth.published.boxes import BOUNDS
-from wideberth.schema import TYPES, by_column, check_roles, expanded
+from wideberth.schema import (
+    TYPES,
+    UNDECIDED,
+    People,
+    by_column,
+    check_roles,
+    expanded,
+    people_in,
+    require_decided,
+)
 from wideberth.subject import Subject
-from wideberth.twofold import TwoTables, require_fit, table_of
+from wideberth.twofold import TwoTables, adopted, require_fit, table_of
+
+_UNKNOWN = (
+    "no quasi-identifiers are given, so it was not checked that the rows of a group are published "
+    "with the same ones"
+)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -51,6 +65,8 @@ class Examined:
         How its files are read.
     policy : Policy, optional
         Where what was not given came from.
+    rows_are_people : bool
+        Whether somebody said that every row is a different person.
     """
 
     frame: pl.DataFrame
@@ -66,6 +82,22 @@ class Examined:
     counted: pl.DataFrame | None
     options: tables.ReadOptions
     policy: Policy | None
+    rows_are_people: bool = False
+
+    @property
+    def person(self) -> dict[str, Sequence[str]]:
+        """Where to look for an identifier that repeats."""
+        identifiers = () if self.policy is None else self.policy.roles.get("identifier", ())
+        groups = [] if self.group is None else [self.group]
+        return {
+            "identifier": expanded(identifiers, self.frame.columns),
+            "ignored": [*self.sensitive, *groups],
+        }
+
+    @cached_property
+    def people(self) -> People | None:
+        """An identifier that repeats, unless somebody said that rows are people."""
+        return None if self.rows_are_people else people_in(self.frame, **self.person)
 
     @cached_property
     def subject(self) -> Subject:
@@ -79,6 +111,26 @@ class Examined:
             types=self.types,
             reference=None if self.reference is None else tables.adopt(self.reference)[0],
         )
+
+    @property
+    def uniform(self) -> list[str]:
+        """The columns that must not differ within a group.
+
+        Those are the quasi-identifiers if there are group ids; two tables publish them as they are,
+        on purpose. Without ids they make the groups.
+        """
+        return self.quasi if self.group is not None and self.counted is None else []
+
+    @property
+    def unguarded(self) -> list[str]:
+        """The sensitive columns that no principle looks at."""
+        return unguarded(self.principles, self.sensitive)
+
+    @property
+    def notes(self) -> list[str]:
+        """What a reader must know of what could not be checked."""
+        by_ids = self.group is not None and self.counted is None
+        return [_UNKNOWN] if by_ids and not self.quasi else []
 
     @property
     def attributes(self) -> list[str]:
@@ -103,17 +155,18 @@ def examine(
     hierarchies: Mapping[str, Any] | None = None,
     types: Mapping[str, str] | None = None,
     policy: Policy | str | Path | None = None,
+    rows_are_people: bool | None = None,
 ) -> Examined:
     """Read a table and settle what its columns are; the arguments are those of `check`."""
     if policy is not None and not isinstance(policy, Policy):
         policy = Policy.load(policy)
     options = policy.options if policy else tables.ReadOptions()
-    frame, back = tables.adopt(table_of(table, options))
+    frame, back = adopted(table, options)
     wanted = principles_of(principles) or (list(policy.principles) if policy else [])
     counted = None
     if sensitive_table is not None:
         group = group or (policy and policy.group) or GROUP
-        counted, _ = tables.adopt(table_of(sensitive_table, options))
+        counted, _ = adopted(sensitive_table, options)
         for principle in wanted:
             require_fit(principle)
         frame = TwoTables.of(frame, counted, group).paired()
@@ -129,15 +182,20 @@ def examine(
         if kind not in TYPES:
             raise ParameterError(f"there is no type '{kind}'", hint=f"one of {', '.join(TYPES)}")
     if policy is not None:
+        decided = [*names_of(quasi, frame.columns), *names_of(sensitive, frame.columns)]
         if group is None and policy.group in frame.columns:  # an original has no groups yet
             group = policy.group
         quasi = quasi or as_published(policy.roles.get("quasi", ()), frame.columns)
         sensitive = sensitive or policy.roles.get("sensitive")
-        hierarchies = {**by_column(policy.hierarchies, frame.columns), **hierarchies}
-        types = {**by_column(policy.types, frame.columns), **types}
+        # A release lacks identifiers, and what its policy says of their types and hierarchies.
+        said = (by_column(kept, published) for kept in (policy.hierarchies, policy.types))
+        trees, kinds = ({k: v for k, v in one.items() if k in published} for one in said)
+        hierarchies, types = {**trees, **hierarchies}, {**kinds, **types}
         population = policy.population if population is None else population
-        _check_policy(frame, policy, group)
+        _check_policy(frame, policy, group, decided)
     columns = [column for column in frame.columns if column != group]
+    if rows_are_people is None:
+        rows_are_people = policy is not None and policy.rows_are_people
     return Examined(
         frame=frame,
         back=back,
@@ -147,12 +205,20 @@ def examine(
         hierarchies=hierarchies,
         types=types,
         principles=wanted,
-        population=table_of(population, options),
-        reference=table_of(reference, options),
+        population=_compared(population, options),
+        reference=_compared(reference, options),
         counted=counted,
         options=options,
         policy=policy,
+        rows_are_people=rows_are_people,
     )
+
+
+def _compared(other: object, options: tables.ReadOptions) -> object:
+    """Return a table to compare with, with its numbers and dates read."""
+    if other is None or isinstance(other, str | Path) or not options.formats:
+        return table_of(other, options)
+    return adopted(other, options)[0]
 
 
 def attributes(quasi: Sequence[str], columns: Sequence[str]) -> list[str]:
@@ -212,12 +278,17 @@ def _require_sensitive(frame: pl.DataFrame, policy: Policy) -> None:
         if column not in frame.columns and (policy.group or GROUP) in frame.columns:
             raise TableError(
                 f"the table has no column '{column}': an anatomised release has it in a second one",
-                hint="--sensitive-table FILE, in Python sensitive_table=",
+                hint=what_to_type(python="sensitive_table=", command="--sensitive-table FILE"),
             )
 
 
-def _check_policy(frame: pl.DataFrame, policy: Policy, group: str | None) -> None:
-    """Every column of the table must have a role; a release need not have all the columns."""
+def _check_policy(
+    frame: pl.DataFrame, policy: Policy, group: str | None, decided: Sequence[str]
+) -> None:
+    """Every column of the table must have a role; a release need not have all the columns.
+
+    What the policy leaves undecided may be decided by the arguments.
+    """
     columns = [c for c in frame.columns if c != group]
     needed = ("quasi", "sensitive")
     roles = {
@@ -225,3 +296,4 @@ def _check_policy(frame: pl.DataFrame, policy: Policy, group: str | None) -> Non
         for role, listed in policy.roles.items()
     }
     check_roles(columns, {**roles, "quasi": as_published(roles.get("quasi", ()), columns)})
+    require_decided([name for name in roles.get(UNDECIDED, ()) if name not in decided])

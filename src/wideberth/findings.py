@@ -8,6 +8,11 @@ from typing import Any
 
 #: From what must not be published to what is good to know.
 SEVERITIES = ("high", "medium", "low", "info")
+#: The name of what is found of several releases together, and what is always true of it.
+SEVERAL = "several-releases"
+NOT_EXHAUSTED = "joint inference over the releases was not exhausted"
+#: The name of the finding that no principle is on a sensitive column.
+UNPROTECTED = "unprotected"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +65,15 @@ class Finding:
             "advice": self.advice,
             "figures": dict(self.figures),
         }
+
+
+def graver(one: str, other: str) -> bool:
+    """Tell whether a severity is above another.
+
+    >>> graver("high", "medium"), graver("low", "low")
+    (True, False)
+    """
+    return SEVERITIES.index(one) < SEVERITIES.index(other)
 
 
 def by_severity(findings: Iterable[Finding]) -> list[Finding]:

@@ -84,6 +84,36 @@ class Partition:
         return Groups(start=start, codes=codes, counts=np.diff(edges), width=width)
 
 
+@dataclass(frozen=True)
+class Uneven:
+    """Groups whose rows are published with different quasi-identifiers, and so are no groups.
+
+    Parameters
+    ----------
+    groups, rows : int
+        How many there are, and how many rows they have.
+    columns : list of str
+        The quasi-identifiers that differ.
+    """
+
+    groups: int
+    rows: int
+    columns: list[str]
+
+    def __str__(self) -> str:
+        """Return it as a sentence of a report."""
+        many = f"{self.groups:,} group{' is' if self.groups == 1 else 's are'}"
+        listed = ", ".join(f"'{name}'" for name in self.columns)
+        return (
+            f"{many} not uniform: {self.rows:,} rows, within whose groups {listed} "
+            f"{'differs' if len(self.columns) == 1 else 'differ'}"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, for JSON."""
+        return {"groups": self.groups, "rows": self.rows, "columns": list(self.columns)}
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Groups:
     """The histograms of all groups, as compressed sparse rows.

@@ -51,13 +51,14 @@ def lattice(
     hierarchies: Mapping[str, Any] | None = None,
     types: Mapping[str, str] | None = None,
     policy: Policy | str | Path | None = None,
-    suppression_limit: float | None = None,
+    suppression_limit: float | str | None = None,
     weights: Mapping[str, float] | None = None,
     measure: str | Callable[[Facts], float] | None = None,
     levels: Mapping[str, int | Sequence[int]] | None = None,
     max_checks: int | None = None,
     max_seconds: float | None = None,
     max_memory: int | None = None,
+    rows_are_people: bool | None = None,
     best: int = 5,
     progress: Progress | None = None,
 ) -> Lattice:
@@ -73,6 +74,8 @@ def lattice(
         As in `anonymize`.
     suppression_limit, weights, measure, levels, max_checks, max_seconds, max_memory : optional
         As in `wideberth.transform.Transform`.
+    rows_are_people : bool, optional
+        As in `anonymize`.
     best : int
         How many of the best nodes to find.
     progress : callable, optional
@@ -123,6 +126,7 @@ def lattice(
             "max_memory": max_memory,
         },
         group=None,
+        rows_are_people=rows_are_people,
     )
     with blaming(policy, principles, levels):
         quasis = quasis_of(request, request.frame)

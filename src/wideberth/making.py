@@ -6,20 +6,22 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from wideberth.algorithms import Demand, split
 from wideberth.algorithms.lattice import Ground, generalize
+from wideberth.algorithms.suppression import with_rows
 from wideberth.attributes import compares
 from wideberth.clock import Progress
 from wideberth.encode import Codes
+from wideberth.errors import InfeasibleError
 from wideberth.exact import Ints
 from wideberth.forgetting import forgetful_series
 from wideberth.groups import Partition
 from wideberth.latticing import account, settings_of
 from wideberth.leveling import Leveled
 from wideberth.quasi import Quasi
+from wideberth.randomness import Stream
 from wideberth.recode import Recoded, recode
 from wideberth.request import Request
 from wideberth.styling import Style
@@ -69,23 +71,29 @@ class Made:
 def by_splitting(
     task: Task,
     request: Request,
-    rng: np.random.Generator,
+    key: bytes,
     threads: int | None,
     progress: Progress | None,
     *,
     besides: Sequence[Codes] | None = None,
 ) -> Made:
     """Split the table again and again."""
-    outcome = split(
-        task.quasis,
-        task.demands,
-        rng=rng,
-        cuts=request.transform.cuts,
-        dealing=request.transform.dealing,
-        besides=besides,
-        threads=threads,
-        progress=progress,
-    )
+    try:
+        outcome = split(
+            task.quasis,
+            task.demands,
+            rng=Stream(key, "splitting"),
+            cuts=request.transform.cuts,
+            dealing=request.transform.dealing,
+            besides=besides,
+            threads=threads,
+            progress=progress,
+        )
+    except InfeasibleError as error:
+        rows = request.frame.height
+        if len(task.rows) < rows:  # others might have been left out instead
+            raise error.hedged("which rows to leave out is not known") from None
+        raise with_rows(error, rows, request.transform.suppression_limit) from None
     return Made(
         task=task,
         partition=outcome.partition,
@@ -96,9 +104,7 @@ def by_splitting(
     )
 
 
-def by_levels(
-    task: Task, request: Request, rng: np.random.Generator, progress: Progress | None
-) -> Made:
+def by_levels(task: Task, request: Request, key: bytes, progress: Progress | None) -> Made:
     """Choose a level for each quasi-identifier; leave out the rows of groups that fail then."""
     assert task.ground is not None  # noqa: S101 - whoever asks for levels has them
     leveled = Leveled(generalize(task.ground, settings_of(request.transform), progress))
@@ -112,7 +118,7 @@ def by_levels(
     question = {}
     if len(rows) < len(task.rows) and any(compares(p) for p in request.principles):
         # What t-closeness compares with, in an order that tells nothing.
-        order = rng.permutation(len(task.rows))
+        order = Stream(key, "reference").permutation(len(task.rows))
         columns = [task.frame[name][order] for name in request.roles["sensitive"]]
         question = {"reference": pl.DataFrame([forgetful_series(series) for series in columns])}
     return Made(

@@ -14,6 +14,7 @@ from wideberth.errors import ParameterError
 from wideberth.exact import Ints
 from wideberth.forgetting import forgetful, forgetful_series
 from wideberth.groups import Partition
+from wideberth.randomness import Stream
 from wideberth.request import Request
 
 
@@ -36,6 +37,7 @@ def publish(
     new : mapping
         Those of them that are new.
     """
+    new = {name: plain(series) for name, series in new.items()}
     if isinstance(request.native, pl.DataFrame):  # whose select would take a name for a pattern
         return _assembled(request, rows, names, new)
     _, back = tables.adopt(request.native)
@@ -50,6 +52,11 @@ def publish(
     return nw.concat(parts, how="horizontal")[list(names)].to_native()
 
 
+def plain(series: pl.Series) -> pl.Series:
+    """Make text of labels: categories, and so the column's type, would depend on the table."""
+    return series.cast(pl.String) if isinstance(series.dtype, pl.Enum) else series
+
+
 def _assembled(
     request: Request, rows: Ints, names: Sequence[str], new: Mapping[str, pl.Series]
 ) -> pl.DataFrame:
@@ -59,9 +66,29 @@ def _assembled(
     )
 
 
-def group_ids(name: str, partition: Partition, order: Ints, rng: np.random.Generator) -> pl.Series:
+def row_order(rows: int, key: bytes) -> Ints:
+    """Return the order in which rows are published."""
+    return Stream(key, "row order").permutation(rows)
+
+
+def original_rows(rows: Ints | int, key: bytes) -> Ints:
+    """Return the row of the table behind each published row.
+
+    Parameters
+    ----------
+    rows : array of int, or int
+        The rows that are published; their number, if these are all rows.
+    key : bytes
+        The key of the release.
+    """
+    if isinstance(rows, int):
+        return row_order(rows, key)
+    return rows[row_order(len(rows), key)]
+
+
+def group_ids(name: str, partition: Partition, order: Ints, key: bytes) -> pl.Series:
     """Number the groups in random order: the order of their making tells something about them."""
-    names = rng.permutation(partition.count).astype(np.int32) + 1
+    names = Stream(key, "group ids").permutation(partition.count).astype(np.int32) + 1
     return pl.Series(name, names[partition.labels[order]], dtype=pl.Int64)
 
 

@@ -8,7 +8,7 @@ the extent of a group on an attribute is the distance between its outermost plac
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -19,12 +19,21 @@ import polars as pl
 
 from wideberth.encode import Codes, Column, Domain, encode_as
 from wideberth.errors import HierarchyError, TableError
-from wideberth.exact import Floats, Ints, ratios, whole
+from wideberth.exact import Floats, Ints, ratios
 from wideberth.hierarchy import Hierarchy, parse_spec
-from wideberth.schema import infer_type
+from wideberth.schema import convert, infer_type, too_long
+from wideberth.schema.types import unnamed
 
 #: Where missing values are: so far off that mixing them with others costs the whole domain.
 FAR = 2.0
+
+#: Text that cannot be written in another way, whatever type it has.
+ONE_WAY = r"0|-?[1-9][0-9]*|[0-9]{4}[-/][0-9]{2}[-/][0-9]{2}|[0-9]{2}\.[0-9]{2}\.[0-9]{4}"
+#: Nor can this, if all have the same number of places.
+FIXED = r"(0|-?[1-9][0-9]*)\.[0-9]+"
+#: What numbers and dates are made of.
+PERHAPS = r"\s*[+-]?\.?[0-9][0-9./eE+-]*\s*"
+_READ = ("integer", "decimal", "float", "date")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -45,6 +54,8 @@ class Quasi:
         How much its loss counts beside that of the others.
     tree : Hierarchy, optional
         A hierarchy that holds every value.
+    floats : bool
+        Whether the table holds it as floats, though all may be whole numbers.
     """
 
     name: str
@@ -53,6 +64,7 @@ class Quasi:
     places: Floats
     weight: float = 1.0
     tree: Hierarchy | None = None
+    floats: bool = False
 
     @property
     def numeric(self) -> bool:
@@ -106,10 +118,8 @@ def read_quasi(
         )
     tree = None if hierarchy is None else _tree(column, hierarchy)
     if column.domain.numbers is not None:
-        units = column.domain.numbers.units
-        # From the first on, exactly: as floats, large numbers could all be the same.
-        far = whole(units, 2 * column.domain.numbers.bound)
-        places = ratios(far - far[0], max(int(far[-1]) - int(far[0]), 1))
+        offsets = column.domain.numbers.offsets  # as floats, large numbers could all be the same
+        places = ratios(offsets, max(int(offsets[-1]), 1))
     elif tree is not None:
         column, places = _in_leaf_order(column, tree)
     else:
@@ -121,7 +131,71 @@ def read_quasi(
         places=_scaled(places, column.domain.missing),
         weight=weight,
         tree=tree,
+        floats=series.dtype.is_float(),
     )
+
+
+def kind_of_text(texts: pl.Series, hierarchy: object = None) -> str:
+    """Return the type to read the text of a quasi-identifier as.
+
+    It is published anew, and should look as it did: yes stays yes, and the labels of a hierarchy
+    file are values as written.
+    """
+    kind = infer_type(texts)
+    as_written = labels_as_written(hierarchy) and kind not in ("integer", "category")
+    return "text" if as_written or kind == "boolean" else kind
+
+
+def labels_as_written(hierarchy: object) -> bool:
+    """Tell whether a hierarchy is about the texts of a column, not about numbers or dates in them.
+
+    >>> labels_as_written("cities.csv"), labels_as_written({"interval": [5]})
+    (True, False)
+    """
+    derived = isinstance(hierarchy, Mapping) and ("interval" in hierarchy or "date" in hierarchy)
+    return hierarchy is not None and not derived
+
+
+def in_one_way(texts: pl.Series, hierarchy: object = None) -> pl.Series:
+    """Write each of a quasi-identifier's distinct texts as the shortest one of the same value.
+
+    >>> in_one_way(pl.Series(["1.1", "1.10", "2", "+2.0"])).to_list()
+    ['1.1', '1.1', '2', '2']
+    """
+    given, texts = texts, unnamed(texts)
+    if not texts.head(1).str.contains(f"^({PERHAPS})$").all():  # mostly, one text decides
+        return given
+    if texts.str.contains(f"^({ONE_WAY})$").all():
+        return given
+    kind = kind_of_text(texts, hierarchy)
+    if kind not in _READ:
+        return given
+    try:
+        values = convert(texts, kind)
+    except TableError:  # its row would be that of a distinct text
+        raise too_long(given.name) from None
+    if values.dtype.is_float() and not values.is_finite().all():  # text to those who group it
+        return given
+    if values.n_unique() == len(texts):
+        return given
+    table = pl.DataFrame([texts.alias("text"), values.alias("value")])
+    shortest = pl.col("text").sort_by(pl.col("text").str.len_chars(), "text").first()
+    return table.select(shortest.over("value")).to_series().alias(given.name)
+
+
+def several_ways(names: Sequence[str]) -> list[str]:
+    """Say which quasi-identifiers have texts that differ, but are the same number or date."""
+    return [
+        f"{name} has numbers or dates that are written in several ways, as 1.1 and 1.10 are: they "
+        "count as equal, but readers can tell such rows apart; write them alike before you publish"
+        for name in names
+    ]
+
+
+def in_doubt(quasis: Sequence[Quasi]) -> list[str]:
+    """Say of which quasi-identifiers the file of the hierarchy may have been misread."""
+    said = ((quasi.name, quasi.tree.doubt(quasi.domain.texts)) for quasi in quasis if quasi.tree)
+    return [f"the hierarchy of '{name}': {doubt}" for name, doubt in said if doubt is not None]
 
 
 def _tree(column: Column, hierarchy: Any) -> Hierarchy:
@@ -133,11 +207,12 @@ def _tree(column: Column, hierarchy: Any) -> Hierarchy:
         hierarchy = str(hierarchy)
     if not isinstance(hierarchy, Hierarchy):
         try:
-            hierarchy = parse_spec(hierarchy, texts, Path(), rows=rows)
+            name = column.domain.name
+            hierarchy = parse_spec(hierarchy, texts, Path(), rows=rows, column=name)
         except HierarchyError as error:
             what = f"the hierarchy of '{column.domain.name}': {error.what}"
             raise HierarchyError(what, hint=error.hint) from None
-    hierarchy.require(texts, column.domain.name, rows)
+    hierarchy.require(texts, column.domain.name, rows, column.domain.histogram.tolist())
     return hierarchy
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from wideberth import tables
-from wideberth.attributes import require_column
+from wideberth.attributes import require_column, told_of
 from wideberth.encode import Codes, Column, Domain, encode
 from wideberth.errors import ParameterError, TableError
 from wideberth.groups import Groups, Partition
@@ -19,6 +19,7 @@ from wideberth.metrics.labels import has_missing
 from wideberth.published import Published
 from wideberth.schema import convert, infer_type
 from wideberth.twofold import QUASI_TABLE, SENSITIVE_TABLE, TwoTables, table_of
+from wideberth.words import as_string, is_text
 from wideberth.workload import QueryError, Workload, anatomy_answers, answers, box_answers
 
 ORIGINAL = "the original"
@@ -254,18 +255,19 @@ def encoded_alike(known: pl.Series, published: pl.Series, where: str) -> tuple[C
     """Encode a column, and a published one by the same codes: it may lack values, but add none."""
     name, rows = known.name, len(known)
     kind = infer_type(known)
-    above = convert(known, kind)
     try:
-        below = convert(published, kind)
-        both = pl.concat([s.alias("").to_frame() for s in (above, below)], how="vertical_relaxed")
-    except TableError as error:
-        raise TableError(f"{where}: {error.what}", hint=error.hint) from None
+        both = _read_together(known, published, kind)
+    except TableError:
+        convert(known, kind)
+        with told_of(where):
+            convert(published, kind)
+        raise
     except pl.exceptions.PolarsError:  # its message may quote values
         raise TableError(
             f"column '{name}' has different types in {ORIGINAL} and {where}",
             hint="give it the same type in both",
         ) from None
-    column = encode(both.to_series().alias(name))
+    column = encode(both.alias(name))
     codes, theirs = column.codes[:rows], column.codes[rows:]
     counts = np.bincount(codes, minlength=column.domain.size)
     strange = counts[theirs] == 0
@@ -276,6 +278,14 @@ def encoded_alike(known: pl.Series, published: pl.Series, where: str) -> tuple[C
             hint="all tables must belong to one release",
         )
     return Column(codes, replace(column.domain, histogram=counts)), theirs
+
+
+def _read_together(known: pl.Series, published: pl.Series, kind: str) -> pl.Series:
+    """Read two columns as a type; text at once, for one number decides how all are held."""
+    if is_text(known.dtype) and is_text(published.dtype):
+        return convert(pl.concat([as_string(s).alias("") for s in (known, published)]), kind)
+    frames = [convert(series, kind).alias("").to_frame() for series in (known, published)]
+    return pl.concat(frames, how="vertical_relaxed").to_series()
 
 
 def _histograms(two: TwoTables, codes: Codes, width: int) -> Groups:

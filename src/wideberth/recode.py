@@ -8,7 +8,7 @@ the ends or nodes of each code, are all it takes.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, TypeAlias
@@ -23,12 +23,12 @@ from wideberth.encode import Codes, Column, compress
 from wideberth.exact import Bools, Floats, Ints
 from wideberth.groups import Partition
 from wideberth.hierarchy import Hierarchy
-from wideberth.published.labels import OR_MISSING, TO
+from wideberth.published.labels import ANYTHING, OR_MISSING, TO
 from wideberth.quasi import Quasi
 from wideberth.styling import Style, styles
-from wideberth.transform import Grid
 
 _BITS = 62  # a set of so many codes is one number
+_LETTERS = 20  # characters of a set, for each value that it may list
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,11 +44,15 @@ class Recoded:
         share of the domain that the row's published value spans.
     loss : float
         The mean of these by weight.
+    starred : mapping
+        How many rows are published as ``*``, because their set would be too long; only columns
+        that have such rows.
     """
 
     columns: Mapping[str, list[pl.Series]]
     losses: Mapping[str, float]
     loss: float
+    starred: Mapping[str, int] = field(default_factory=dict)
 
 
 def recode(
@@ -87,23 +91,51 @@ def recode(
     labels = partition.labels if order is None else partition.labels[order]
     rows = _Rows(partition)
 
-    def one(number: int) -> tuple[list[pl.Series], float]:
+    def one(number: int) -> tuple[list[pl.Series], float, int]:
         quasi = quasis[number]
         style = how[quasi.name]
         ends = None if boxes is None else (boxes[0][:, number], boxes[1][:, number])
         held = _Held(rows, quasi, ends)
-        published, extent = _RECODERS[style.recoding](quasi, held, style.grid)
+        published, extent, *starred = _RECODERS[style.recoding](quasi, held, style)
         names = style.columns(quasi)
         series = [v.by_row(labels).alias(name) for name, v in zip(names, published, strict=True)]
         extent = np.where(held.mixed, 1.0, np.clip(extent, 0.0, 1.0))
-        return series, float(extent @ sizes / sizes.sum())
+        hidden = int(sizes[starred[0]].sum()) if starred else 0
+        return series, float(extent @ sizes / sizes.sum()), hidden
 
     recoded = dict(zip((q.name for q in quasis), spread(one, range(len(quasis))), strict=True))
-    columns = {name: series for name, (series, _) in recoded.items()}
-    losses = {name: loss for name, (_, loss) in recoded.items()}
+    columns = {name: series for name, (series, _, _) in recoded.items()}
+    losses = {name: loss for name, (_, loss, _) in recoded.items()}
+    starred = {name: rows for name, (_, _, rows) in recoded.items() if rows}
     weights = [quasi.weight for quasi in quasis]
     loss = float(np.average(list(losses.values()), weights=weights))
-    return Recoded(columns, losses, loss)
+    return Recoded(columns, losses, loss, starred)
+
+
+def endless_sets(starred: Mapping[str, int], how: Mapping[str, Style], rows: int) -> list[str]:
+    """Say which columns lack a hierarchy so badly that their sets would be endless.
+
+    Parameters
+    ----------
+    starred : mapping
+        How many rows of each column are published as ``*``.
+    how : mapping
+        The style of each quasi-identifier.
+    rows : int
+        How many rows are published.
+
+    Examples
+    --------
+    >>> endless_sets({"town": 37}, {"town": Style("set")}, 100)[0].partition(";")[0]
+    "in 37% of rows '*' is published for column 'town'"
+    """
+    return [
+        f"in {100 * many / rows:.3g}% of rows '*' is published for column '{name}'; its set would "
+        f"list more than {how[name].max_set:,} values, or {_letters(how[name]):,} characters: give "
+        "the column a hierarchy (wideberth hierarchy build; --mask for codes), or drop it if it is "
+        "free text"
+        for name, many in starred.items()
+    ]
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,11 +259,11 @@ class _Held:
         return Values(values, which)
 
 
-_Published: TypeAlias = tuple[list[Values], Floats]
+_Published: TypeAlias = tuple[list[Values], Floats] | tuple[list[Values], Floats, Bools]
 
 
-def _interval(quasi: Quasi, held: _Held, grid: Grid | None) -> _Published:
-    at = ends(quasi, grid)
+def _interval(quasi: Quasi, held: _Held, style: Style) -> _Published:
+    at = ends(quasi, style.grid)
     lows, highs = held.lows, held.highs
     size = quasi.domain.size
 
@@ -243,21 +275,24 @@ def _interval(quasi: Quasi, held: _Held, grid: Grid | None) -> _Published:
     return [held.label(said)], at.high_places[highs] - at.low_places[lows]
 
 
-def _bounds(quasi: Quasi, held: _Held, grid: Grid | None) -> _Published:
-    at = ends(quasi, grid)
+def _bounds(quasi: Quasi, held: _Held, style: Style) -> _Published:
+    at = ends(quasi, style.grid)
     lows, highs = held.lows, held.highs
     extent = at.high_places[highs] - at.low_places[lows]
-    if quasi.domain.missing is None:
-        return [Values(at.lows, lows), Values(at.highs, highs)], extent
-    nothing = pl.Series([None], dtype=at.lows.dtype)
-    lows, highs = (np.where(held.absent, len(at.lows), which) for which in (lows, highs))
-    published = [Values(pl.concat([at.lows, nothing]), lows)]
-    published.append(Values(pl.concat([at.highs, nothing]), highs))
+    published = []
+    for ends_at, which in ((at.lows, lows), (at.highs, highs)):
+        # Whole numbers of a column of floats stay floats: next month's may not be whole.
+        whole = quasi.floats and ends_at.dtype.is_integer()
+        values = ends_at.cast(pl.Float64) if whole else ends_at
+        if quasi.domain.missing is not None:
+            values = pl.concat([values, pl.Series([None], dtype=values.dtype)])
+            which = np.where(held.absent, len(ends_at), which)
+        published.append(Values(values, which))
     lacking = (held.mixed | held.absent).astype(np.int64)
     return [*published, Values(pl.Series([False, True]), lacking)], extent
 
 
-def _hierarchy(quasi: Quasi, held: _Held, grid: Grid | None) -> _Published:
+def _hierarchy(quasi: Quasi, held: _Held, style: Style) -> _Published:
     tree = quasi.tree
     assert tree is not None  # noqa: S101 - `styles` has seen to it
     # One more for missing values, which must not count as the first or the last node.
@@ -274,7 +309,7 @@ def _hierarchy(quasi: Quasi, held: _Held, grid: Grid | None) -> _Published:
     return [held.label(said)], np.where(held.absent, 0.0, extent)
 
 
-def _set(quasi: Quasi, held: _Held, grid: Grid | None) -> _Published:
+def _set(quasi: Quasi, held: _Held, style: Style) -> _Published:
     values = quasi.domain.values
     assert values is not None  # noqa: S101 - a column that is not all missing has values
     if values.dtype == pl.Boolean:
@@ -285,13 +320,28 @@ def _set(quasi: Quasi, held: _Held, grid: Grid | None) -> _Published:
     quoted = '"' + plain.str.replace_all('"', '""') + '"'
     inside = quoted.zip_with(marked, plain).to_list()
     which, sets = _distinct_sets(quasi, held)
-    texts = [
-        plain[codes[0]] if len(codes) == 1 else "{" + "|".join(map(inside.__getitem__, codes)) + "}"
-        for codes in sets
-    ]
-    sizes = np.array([len(codes) for codes in sets])[which]
-    said = Values(pl.Series(texts, dtype=pl.String), which)
-    return [held.label(said)], np.maximum(sizes - 1, 0) / max(quasi.domain.known - 1, 1)
+
+    def label(codes: list[int]) -> str | None:
+        """Return what is published of a set; None if that would be too long."""
+        if len(codes) == 1:  # stands for itself, however long it is
+            return str(plain[codes[0]])
+        if len(codes) > style.max_set:
+            return None
+        text = "{" + "|".join(map(inside.__getitem__, codes)) + "}"
+        return text if len(text) <= _letters(style) else None
+
+    texts = [label(codes) for codes in sets]
+    endless = np.array([text is None for text in texts])
+    sizes = np.array([len(codes) for codes in sets])
+    extent = np.maximum(sizes - 1, 0) / max(quasi.domain.known - 1, 1)
+    extent[endless] = 1.0
+    said = Values(pl.Series(texts, dtype=pl.String).fill_null(ANYTHING), which)
+    return [held.label(said)], extent[which], endless[which]
+
+
+def _letters(style: Style) -> int:
+    """Return how many characters a published set may have."""
+    return _LETTERS * style.max_set
 
 
 def _distinct_sets(quasi: Quasi, held: _Held) -> tuple[Ints, list[list[int]]]:

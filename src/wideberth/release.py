@@ -7,10 +7,10 @@ all of it but a few cells could try values until the hash is right.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import platform
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -25,10 +25,16 @@ import polars as pl
 from wideberth import tables
 from wideberth.attributes import compares
 from wideberth.checking import check
-from wideberth.errors import VerificationError
+from wideberth.encode import encode
+from wideberth.errors import ParameterError, TableError, VerificationError
+from wideberth.exact import Ints
+from wideberth.groups import Partition
+from wideberth.manifest import manifest_path, sha256
 from wideberth.principles import Principle
+from wideberth.randomness import Origin
 from wideberth.request import Request
 from wideberth.results import CheckResult
+from wideberth.words import as_string
 
 PROMISE = (
     "In this single release, an adversary who knows everyone's quasi-identifiers and group, and "
@@ -63,6 +69,8 @@ class Release:
         What it was found to satisfy before it was handed out.
     fingerprint : int, optional
         Of the table as it was then: who has the table may change it.
+    _row_order : callable, optional
+        Returns the row of the original behind each published row.
     """
 
     table: Any
@@ -70,6 +78,68 @@ class Release:
     question: Mapping[str, Any] = field(default_factory=dict)
     verified: CheckResult | None = None
     fingerprint: int | None = None
+    _row_order: Callable[[], Ints] | None = field(default=None, repr=False, compare=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out which row is whose: a pickled release may be passed on."""
+        return {**vars(self), "_row_order": None}
+
+    def groups_of(self, original: object) -> Any:
+        """Return what was published of each row of the original. Keep the answer private.
+
+        It undoes the shuffling of the rows. It is never part of the release nor of its manifest,
+        and a pickled release no longer knows it.
+
+        Parameters
+        ----------
+        original : dataframe or path
+            The table that this release was made from, its rows in the same order.
+
+        Returns
+        -------
+        dataframe
+            The published quasi-identifiers and the group of each row of the original, in its
+            order, in the caller's own kind of table. They are missing where a row was left out.
+            Without a column of group ids, groups are numbered from 1.
+
+        Examples
+        --------
+        >>> from wideberth import anonymize
+        >>> people = pl.DataFrame({"age": [21, 34, 25, 38], "pay": [10, 90, 50, 30]})
+        >>> release = anonymize(people, quasi="age", sensitive="pay", principles="k-anonymity:k=2")
+        >>> release.groups_of(people)["age"].to_list()
+        ['21..25', '34..38', '21..25', '34..38']
+        """
+        if self._row_order is None:
+            raise ParameterError(
+                "this release does not know which row was whose",
+                hint="ask the one that anonymize returned, of a table in memory",
+            )
+        source = tables.read(original) if isinstance(original, str | Path) else original
+        given, back = tables.adopt(source)
+        frame, _ = tables.adopt(self.table)
+        rows, total = self._row_order(), self.manifest["input"]["rows"]
+        same = given.height == total and not any(
+            _differ(frame[name], given[name].gather(rows))
+            for name in self.question["sensitive"]
+            if name in frame.columns and name in given.columns
+        )
+        if not same:
+            raise TableError(
+                "this is not the table that the release was made from",
+                hint=f"its {total:,} rows in the order that anonymize was given",
+            )
+        quasi = list(self.question["quasi"])
+        name = self.manifest["group"] or "group"
+        while name in quasi:
+            name += "_"
+        if self.manifest["group"] is None:
+            ids = Partition.by_equality([encode(frame[c]) for c in quasi], frame.height).labels + 1
+            frame = frame.with_columns(pl.Series(name, ids))
+        places = np.full(total, -1, dtype=np.int64)
+        places[rows] = np.arange(len(rows))
+        known = pl.Series("", places).to_frame().select(pl.when(pl.col("") >= 0).then(pl.col("")))
+        return back(pl.DataFrame([frame[c].gather(known.to_series()) for c in (*quasi, name)]))
 
     def check(self) -> CheckResult:
         """Check the principles again, from the published values alone."""
@@ -101,9 +171,19 @@ class Release:
                 hashing = pool.submit(sha256, table)
                 self._check_file(table, frame)
                 output = {"name": target.name, "sha256": hashing.result()}
-            manifest = {**self.manifest, "output": output}
+            manifest = self._described(output, {target: frame})
             note.write_text(manifest_text(manifest), encoding="utf-8")
         return manifest
+
+    def _described(
+        self, output: Mapping[str, Any], files: Mapping[Path, pl.DataFrame | pl.LazyFrame]
+    ) -> dict[str, Any]:
+        """Return the manifest of what is written, and warn of cells that look like formulas."""
+        cautions = tables.formula_caution(files)
+        for caution in cautions:
+            warnings.warn(caution, tables.TableWarning, stacklevel=3)
+        told = [*self.manifest["warnings"], *cautions]
+        return {**self.manifest, "warnings": told, "output": output}
 
     def _check_file(self, path: Path, frame: pl.DataFrame) -> None:
         """Read a file back and check that what is in it keeps its principles."""
@@ -141,6 +221,12 @@ class Release:
         )
 
 
+def _differ(one: pl.Series, other: pl.Series) -> bool:
+    """Tell whether two columns hold other values, whatever their types."""
+    plain = [as_string(series.alias("")) for series in (one, other)]
+    return one.dtype == other.dtype and not plain[0].equals(plain[1], null_equal=True)
+
+
 def percentages(losses: Mapping[str, float], weights: Sequence[float]) -> dict[str, Any]:
     """Say what generalised quasi-identifiers lost, by the share of each one's domain."""
     return {
@@ -162,6 +248,13 @@ def fingerprint(*frames: pl.DataFrame) -> int:
     return hash(tuple((*f.columns, int(f.hash_rows(seed=2008).sum())) for f in frames))
 
 
+#: What a manifest says of the randomness. It holds neither the seed nor anything that follows from
+#: a key, not even a fingerprint: with one, whoever has a file could tell whether it is the key.
+_RANDOMNESS: Mapping[Origin, str] = {
+    "system": "secret, from the operating system",
+    "seed": "fixed, for tests only",
+    "key file": "secret, repeatable with a key file",
+}
 _TYPED = (".parquet", ".pq", ".feather", ".arrow", ".ipc")
 _REPORT = "nothing was published; please report this"
 
@@ -169,14 +262,12 @@ _REPORT = "nothing was published; please report this"
 def describe(
     request: Request,
     *,
-    groups: int,
-    squares: int,
     made: Mapping[str, Any],
     suppressed: int,
     loss: Mapping[str, Any],
     verified: CheckResult,
     warnings: Sequence[str],
-    seed: int | None,
+    origin: Origin,
     group: str | None,
     seconds: Mapping[str, float],
 ) -> dict[str, Any]:
@@ -186,8 +277,6 @@ def describe(
     ----------
     request : Request
         What was asked.
-    groups, squares : int
-        How many groups were made, and the sum of the squares of their sizes.
     made : mapping
         What the algorithm tells of how it made them.
     suppressed : int
@@ -195,11 +284,12 @@ def describe(
     loss : mapping
         What the release is worth less than the table, in the algorithm's own terms.
     verified : CheckResult
-        What the published values were found to satisfy.
+        What the published values were found to satisfy. Groups that are published alike count as
+        one, as whoever reads the release counts them.
     warnings : sequence of str
         What a custodian must know.
-    seed : int, optional
-        The seed, if it was no secret.
+    origin : str
+        Where the randomness comes from; see `wideberth.randomness.RootKey`.
     group : str, optional
         The column of group ids.
     seconds : mapping
@@ -220,15 +310,17 @@ def describe(
         "group": group,
         "principles": [_as_written(r.principle, r.on) for r in verified.principles],
         "transform": request.transform.to_dict(),
-        "seed": "secret, from the operating system" if seed is None else f"fixed: {seed}",
+        "seed": _RANDOMNESS[origin],
         "rows": rows,
-        "groups": groups,
+        "groups": verified.groups,
+        "rows_are_people": request.rows_are_people,
+        "people": None if request.people is None else request.people.to_dict(),
         **made,
         "suppressed": {"rows": suppressed, "share": suppressed / total},
         "loss": {
             **loss,
-            "average_group_size": rows / groups,
-            "discernibility": squares + suppressed * total,
+            "average_group_size": rows / verified.groups,
+            "discernibility": verified.squares + suppressed * total,
         },
         "verified": _without_worst(verified, rounded=bool(suppressed)),
         "warnings": list(warnings),
@@ -256,25 +348,9 @@ def _without_worst(result: CheckResult, *, rounded: bool) -> dict[str, Any]:
     return told
 
 
-def manifest_path(path: str | Path) -> Path:
-    """Return where the manifest of a published file lies.
-
-    >>> manifest_path("out/release.csv").name
-    'release.csv.manifest.json'
-    """
-    path = Path(path)
-    return path.with_name(path.name + ".manifest.json")
-
-
 def manifest_text(manifest: Mapping[str, Any]) -> str:
     """Write a manifest as JSON."""
     return json.dumps(manifest, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def sha256(path: str | Path) -> str:
-    """Return a file's SHA-256 in hexadecimal."""
-    with Path(path).open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def versions() -> dict[str, str]:

@@ -10,12 +10,28 @@ from typing import Any
 import polars as pl
 
 from wideberth import tables
-from wideberth.attributes import guarded_by, require_column
+from wideberth.attributes import require_column, unguarded
+from wideberth.encode import by_content
 from wideberth.errors import ParameterError, PolicyError
+from wideberth.exact import Ints
 from wideberth.examining import names_of, principles_of
 from wideberth.policy import GROUP, Policy
 from wideberth.principles import Principle
-from wideberth.schema import ROLES, TYPES, by_column, check_roles, expanded, infer_type
+from wideberth.quasi import kind_of_text, labels_as_written
+from wideberth.schema import (
+    ROLES,
+    TYPES,
+    UNDECIDED,
+    People,
+    by_column,
+    check_roles,
+    convert,
+    expanded,
+    people_in,
+    require_decided,
+    require_one_way,
+    strays_in,
+)
 from wideberth.transform import STRANGE_TO, Transform
 from wideberth.words import is_text, with_numbers
 
@@ -44,6 +60,10 @@ class Request:
         How it is made.
     group : str, bool or None
         The name of the column of group ids, whether there is to be one, or None: if need be.
+    rows_are_people : bool
+        Whether somebody said that every row is a different person.
+    people : People, optional
+        An identifier that repeats. Of a table whose rows are not at hand, an engine finds it.
     """
 
     native: Any
@@ -56,6 +76,8 @@ class Request:
     types: Mapping[str, str]
     transform: Transform
     group: str | bool | None
+    rows_are_people: bool = False
+    people: People | None = None
 
     @classmethod
     def of(
@@ -69,6 +91,7 @@ class Request:
         policy: Policy | str | Path | None,
         transform: Mapping[str, Any],
         group: str | bool | None,
+        rows_are_people: bool | None = None,
         schema: pl.DataFrame | None = None,
     ) -> Request:
         """Put arguments and policy together; an argument that is given goes first.
@@ -82,7 +105,11 @@ class Request:
         native: Any = schema
         if schema is None:
             native = table if source is None else tables.read(source, rules.options)
-        frame = tables.adopt(native)[0] if schema is None else schema
+        frame, back = tables.adopt(native) if schema is None else (schema, None)
+        if back is not None and source is None:
+            read = tables.in_formats(frame, rules.options)
+            if read is not frame:  # published as it was read
+                frame, native = read, back(read)
         hierarchies = by_column(hierarchies or {}, frame.columns)
         types = by_column(types or {}, frame.columns)
         kinds = {**by_column(rules.types, frame.columns), **types}
@@ -93,12 +120,16 @@ class Request:
                 raise ParameterError(
                     f"there is no type '{kind}'", hint=f"one of {', '.join(TYPES)}"
                 )
+        given = {role: names_of(roles.get(role), frame.columns) for role in ROLES}
         chosen = {
-            role: names_of(roles.get(role), frame.columns)
-            or expanded(rules.roles.get(role, ()), frame.columns)
-            for role in ROLES
+            role: named or expanded(rules.roles.get(role, ()), frame.columns)
+            for role, named in given.items()
         }
-        check_roles(frame.columns, chosen)
+        decided = [name for named in given.values() for name in named]
+        left = expanded(rules.roles.get(UNDECIDED, ()), frame.columns)
+        left = [name for name in left if name not in decided]
+        check_roles(frame.columns, {**chosen, UNDECIDED: left})
+        require_decided(left)
         if not chosen["quasi"]:
             raise PolicyError(
                 "there is no quasi-identifier, so nothing to generalise",
@@ -109,13 +140,17 @@ class Request:
             raise ParameterError(
                 "there is no principle to satisfy", hint='for example "k-anonymity:k=5"'
             )
-        given = {key: value for key, value in transform.items() if value is not None}
-        settings = Transform(**{**_fitting(rules.transform, given.get("algorithm")), **given})
+        chosen_how = {key: value for key, value in transform.items() if value is not None}
+        usual = _fitting(rules.transform, chosen_how.get("algorithm"))
+        settings = Transform(**{**usual, **chosen_how})
         if schema is None and source is not None and tables.is_csv(source):
             roles_kept = ("sensitive", "insensitive", "quasi")[: 3 if settings.exact else 2]
             untouched = [name for role in roles_kept for name in chosen[role]]
             whole = [name for name in untouched if kinds.get(name, "integer") == "integer"]
-            native = frame = with_numbers(frame, whole)
+            frame = with_numbers(frame, whole)
+            # A type that is given decides, whatever this table's values look like.
+            texts = [name for name in whole if name in kinds and is_text(frame[name].dtype)]
+            native = frame = frame.with_columns(convert(frame[name], "integer") for name in texts)
         for key in ("weights", "levels"):
             for column in getattr(settings, key):
                 if column not in chosen["quasi"]:
@@ -123,6 +158,11 @@ class Request:
                         f"{key}: '{column}' is no quasi-identifier",
                         hint=f"one of {', '.join(chosen['quasi'])}",
                     )
+        each = rules.rows_are_people if rows_are_people is None else rows_are_people
+        if schema is None and not each:
+            strays_in(frame).require_none()
+        people = None if schema is not None else people_in(frame, **_person(chosen))
+        require_people(people, said=each)
         return cls(
             native=native,
             frame=frame,
@@ -134,6 +174,8 @@ class Request:
             types=kinds,
             transform=settings,
             group=_group(group, rules.group),
+            rows_are_people=each,
+            people=people,
         )
 
     def lighter(self) -> Request:
@@ -147,8 +189,8 @@ class Request:
     def kind(self, series: pl.Series) -> str | None:
         """Return the type to read a quasi-identifier as, given its values; None to infer it.
 
-        It is published anew, and should look as it did: yes stays yes, 25.0 is written 25, and
-        the labels of a hierarchy file are values as written.
+        It is published anew, and should look as it did: 25.0 is written 25. Text that can be read
+        in two ways is refused, unless a type or a hierarchy says that it is text.
         """
         column = series.name
         if column in self.types:
@@ -159,11 +201,15 @@ class Request:
             return "integer" if fits else None
         if not is_text(series.dtype):
             return None
-        kind = infer_type(series)
-        rule = self.hierarchies.get(column)
-        derived = isinstance(rule, Mapping) and ("interval" in rule or "date" in rule)
-        as_written = rule is not None and not derived and kind not in ("integer", "category")
-        return "text" if as_written or kind == "boolean" else kind
+        hierarchy = self.hierarchies.get(column)
+        if not labels_as_written(hierarchy):
+            require_one_way(series)
+        return kind_of_text(series, hierarchy)
+
+    @property
+    def person(self) -> dict[str, Sequence[str]]:
+        """Where to look for an identifier that repeats."""
+        return _person(self.roles)
 
     @property
     def guarded(self) -> dict[str, Any]:
@@ -175,15 +221,26 @@ class Request:
             "types": {c: t for c, t in self.types.items() if c in sensitive},
         }
 
+    def by_content(self) -> Ints:
+        """Return the rows in an order that depends on what they hold, not on where they stand."""
+        names = [*self.roles["quasi"], *self.roles["sensitive"]]
+        return by_content(self.frame[name] for name in names)
+
     @property
     def unguarded(self) -> list[str]:
         """The sensitive attributes that no principle looks at."""
-        looks = [p for p in self.principles if p.needs not in ("size", "population")]
-        if any(p.on is None for p in looks):
-            return []
-        sensitive = self.roles["sensitive"]
-        seen = {name for p in looks for name in guarded_by(p, sensitive)}
-        return [column for column in sensitive if column not in seen]
+        return unguarded(self.principles, self.roles["sensitive"])
+
+
+def _person(roles: Mapping[str, Sequence[str]]) -> dict[str, Sequence[str]]:
+    """Say where to look for an identifier that repeats."""
+    return {"identifier": roles["identifier"], "ignored": roles["sensitive"]}
+
+
+def require_people(people: People | None, *, said: bool) -> None:
+    """Refuse a table in which an identifier repeats, unless somebody said that rows are people."""
+    if people is not None and not said:
+        raise people.error
 
 
 def _fitting(said: Mapping[str, Any], algorithm: str | None) -> dict[str, Any]:

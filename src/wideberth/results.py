@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from wideberth.errors import ParameterError
+from wideberth.groups import Uneven
 from wideberth.principles import Principle, plain
-from wideberth.schema import shown
+from wideberth.schema import People, shown
 
 if TYPE_CHECKING:
     from wideberth.claiming import Claim
@@ -23,7 +25,8 @@ class GroupReport:
     Parameters
     ----------
     values : dict
-        The group's quasi-identifiers as published.
+        The group's quasi-identifiers as published. They may be those of a single person, so they
+        are shown and put into JSON on request only.
     rows : int
         Its size.
     satisfied : bool
@@ -32,20 +35,25 @@ class GroupReport:
         The strongest parameters it reaches.
     reason : str
         What the verdict rests on.
+    number : int, optional
+        The group's row in `CheckResult.table`, counted from 1, where that is known.
     """
 
-    values: dict[str, Any]
+    values: dict[str, Any] = field(repr=False)
     rows: int
     satisfied: bool
     achieved: dict[str, float]
     reason: str
+    number: int | None = field(default=None, compare=False)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values, for JSON."""
+    def to_dict(self, *, show_rows: bool = False) -> dict[str, Any]:
+        """Return plain values, for JSON; quasi-identifiers only if they are to be shown."""
+        values = self.values if show_rows else {}
         return {
+            "number": self.number,
             "group": {
                 k: v if isinstance(v, int | float | str | None) else str(v)
-                for k, v in self.values.items()
+                for k, v in values.items()
             },
             "rows": self.rows,
             "satisfied": self.satisfied,
@@ -84,6 +92,10 @@ class PrincipleReport:
     worst: list[GroupReport]
     _claims: Callable[[int], list[Claim]] | None = field(default=None, repr=False, compare=False)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out how claims are made, which takes the whole table."""
+        return {**vars(self), "_claims": None if self._claims is None else _claims_not_kept}
+
     @property
     def shown(self) -> str | None:
         """The attribute for people: ``disease.*`` for all columns of one value."""
@@ -97,8 +109,8 @@ class PrincipleReport:
         """
         return [] if self._claims is None else self._claims(worst)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values, for JSON."""
+    def to_dict(self, *, show_rows: bool = False) -> dict[str, Any]:
+        """Return plain values, for JSON; see `CheckResult.to_dict`."""
         return {
             "name": self.principle.name,
             "on": self.on,
@@ -107,28 +119,50 @@ class PrincipleReport:
             "achieved": {key: _jsonable(value) for key, value in self.achieved.items()},
             "violating_groups": self.violating_groups,
             "violating_rows": self.violating_rows,
-            "worst": [group.to_dict() for group in self.worst],
+            "worst": [group.to_dict(show_rows=show_rows) for group in self.worst],
         }
 
 
 @dataclass(frozen=True, repr=False)
 class CheckResult:
-    """What a check found. True in a condition if every principle is satisfied."""
+    """What a check found. True in a condition if every principle is satisfied, by people.
+
+    `squares` is the sum of the squares of the groups' sizes.
+
+    Rows of a group must be published with the same quasi-identifiers. If they are not (`uneven`),
+    whoever knows these tells the rows apart, and no principle is of use. Principles count rows; if
+    an identifier repeats (`people`), rows are no people, and the result is false in a condition
+    even where every principle is satisfied by rows.
+    """
 
     rows: int
     groups: int
     principles: list[PrincipleReport]
     notes: list[str]
     _table_of_groups: Callable[[], object] = field(repr=False, compare=False)
+    squares: int = field(repr=False)
+    uneven: Uneven | None = None
+    people: People | None = None
 
     @property
     def satisfied(self) -> bool:
-        """Whether the table satisfies every principle."""
-        return all(report.satisfied for report in self.principles)
+        """Whether the table satisfies every principle, by groups that are groups."""
+        return self.uneven is None and all(report.satisfied for report in self.principles)
+
+    @property
+    def verdict(self) -> str:
+        """The result in words: "satisfied", "not satisfied" or "satisfied by rows only"."""
+        if not self.satisfied:
+            return "not satisfied"
+        return "satisfied" if self.people is None else "satisfied by rows only"
 
     def __bool__(self) -> bool:
-        """Return whether the table satisfies every principle."""
-        return self.satisfied
+        """Return whether the table satisfies every principle, and no identifier repeats."""
+        return self.satisfied and self.people is None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Keep the table of groups, but not what it was made from."""
+        return {**vars(self), "_table_of_groups": partial(_kept, self.table)}
 
     @cached_property
     def table(self) -> Any:
@@ -139,13 +173,23 @@ class CheckResult:
         """
         return self._table_of_groups()
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values, for JSON."""
+    def to_dict(self, *, show_rows: bool = False) -> dict[str, Any]:
+        """Return plain values, for JSON.
+
+        Parameters
+        ----------
+        show_rows : bool
+            Whether to include the quasi-identifiers of the worst groups, which may be those of
+            single people. Without it, `table` of this object still has them.
+        """
         return {
             "rows": self.rows,
             "groups": self.groups,
             "satisfied": self.satisfied,
-            "principles": [report.to_dict() for report in self.principles],
+            "verdict": self.verdict,
+            "people": None if self.people is None else self.people.to_dict(),
+            "uneven": None if self.uneven is None else self.uneven.to_dict(),
+            "principles": [report.to_dict(show_rows=show_rows) for report in self.principles],
             "notes": self.notes,
         }
 
@@ -162,9 +206,24 @@ class CheckResult:
             verdict = "satisfied" if report.satisfied else "NOT satisfied"
             figures = ", ".join(f"{key}={value:g}" for key, value in report.achieved.items())
             lines.append(f"{report.principle} on {report.shown or 'sizes'}: {verdict} ({figures})")
+        if self.uneven is not None:
+            lines.append(f"NOT satisfied: {self.uneven}")
+        if self.people is not None:
+            lines.append(f"{self.people}: a person seems to have several rows")
         return "\n".join(lines + self.notes)
 
     __repr__ = __str__
+
+
+def _kept(value: object) -> object:
+    return value
+
+
+def _claims_not_kept(worst: int) -> list[Claim]:
+    raise ParameterError(
+        "claims quote values of the table, which a pickled result does not keep",
+        hint="check the table again",
+    )
 
 
 def _jsonable(value: object) -> int | float | str | None:

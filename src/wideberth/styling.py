@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import polars as pl
 
 from wideberth.align import ends
-from wideberth.errors import ParameterError
+from wideberth.errors import ParameterError, RoleError
+from wideberth.exact import Ints
 from wideberth.quasi import Quasi
-from wideberth.transform import RECODINGS, Grid
+from wideberth.schema import leads_to_people
+from wideberth.transform import MAX_SET, RECODINGS, Grid
 
 
 @dataclass(frozen=True)
@@ -21,23 +25,29 @@ class Style:
         One of `RECODINGS`.
     grid : number or str, optional
         Where intervals and bounds may end; see `wideberth.align.ends`.
+    max_set : int
+        How many values a set may list; a longer one is published as ``*``.
     """
 
     recoding: str
     grid: Grid | None = None
+    max_set: int = MAX_SET
 
     def columns(self, quasi: Quasi) -> list[str]:
-        """Return the names of the columns that are published for a quasi-identifier."""
+        """Return the names of the columns that are published for a quasi-identifier.
+
+        They do not depend on its values, so that every release under a policy has the same.
+        """
         if self.recoding != "bounds":
             return [quasi.name]
-        parts = ["min", "max"] if quasi.domain.missing is None else ["min", "max", "missing"]
-        return [f"{quasi.name}_{part}" for part in parts]
+        return [f"{quasi.name}_{part}" for part in ("min", "max", "missing")]
 
 
 def styles(
     quasis: Sequence[Quasi],
     recoding: str | Mapping[str, str] | None = None,
     align: str | Mapping[str, Grid] | None = None,
+    max_set: int = MAX_SET,
 ) -> dict[str, Style]:
     """Decide how each quasi-identifier is published.
 
@@ -51,6 +61,8 @@ def styles(
     align : str or mapping, optional
         Grids by column. "hierarchy" publishes the node of a hierarchy, for one column or for all
         that have one.
+    max_set : int
+        How many values a set may list.
 
     Returns
     -------
@@ -76,8 +88,70 @@ def styles(
         asked = recoding.get(quasi.name) if isinstance(recoding, Mapping) else None
         if isinstance(recoding, str) and (_suits(recoding, quasi) or recoding not in RECODINGS):
             asked = recoding
-        result[quasi.name] = _style(quasi, asked, grid)
+        result[quasi.name] = replace(_style(quasi, asked, grid), max_set=max_set)
     return result
+
+
+#: How a caution begins that a quasi-identifier publishes values of single people.
+SINGLE = "numbers of single people are published"
+
+
+def require_coarse(quasis: Sequence[Quasi], how: Mapping[str, Style]) -> list[str]:
+    """Refuse record numbers whose published ranges or sets would name those of single people.
+
+    Returns
+    -------
+    list of str
+        Cautions, for columns that look like record numbers, or differ in nearly every row, though
+        their names say nothing.
+    """
+    cautions = []
+    for quasi in quasis:
+        style, domain = how[quasi.name], quasi.domain
+        if style.recoding == "hierarchy" or style.grid is not None or domain.values is None:
+            continue
+        counts = domain.histogram[: domain.known]
+        what = "its sets list" if style.recoding == "set" else "its ranges end at"
+        cautions += exposed(quasi.name, domain.values, counts, what)
+    return cautions
+
+
+def exposed(
+    name: str, values: pl.Series, counts: Ints, what: str, *, exact: bool = False
+) -> list[str]:
+    """Refuse a quasi-identifier that names people or records; return a caution if it may.
+
+    Parameters
+    ----------
+    name : str
+        The quasi-identifier.
+    values : polars.Series
+        Its different values.
+    counts : array of int
+        How many rows have each of them.
+    what : str
+        How they would be published, as in "its ranges end at".
+    exact : bool
+        Whether they would be published as they are, whatever hierarchy or grid they have.
+    """
+    known = leads_to_people(name, values, counts)
+    if known is None:
+        return []
+    grid = f" or a grid (align = {{ {name} = … }})" if values.dtype.is_numeric() else ""
+    coarse = "without --algorithm anatomy" if exact else f"give it a hierarchy{grid}"
+    hint = f"make '{name}' an identifier, which drops it; or publish it coarsely: {coarse}"
+    if known == "by name":
+        single = int((counts == 1).sum())
+        raise RoleError(
+            f"quasi-identifier '{name}' holds numbers or names of people or records, and {what} "
+            f"those of single people ({single:,} of its {len(values):,} values are one row's)",
+            hint=hint,
+        )
+    if known == "by shape":
+        looks = "looks like numbers of people or records"
+        return [f"{SINGLE}: '{name}' {looks}, and {what} them; {hint}"]
+    own = "has a value of its own in nearly every row"
+    return [f"values of single people are published: '{name}' {own}, and {what} them; {hint}"]
 
 
 def _suits(recoding: str, quasi: Quasi) -> bool:

@@ -9,7 +9,7 @@ from fractions import Fraction
 from math import isfinite
 from typing import Any, TypeAlias
 
-from wideberth.errors import ParameterError
+from wideberth.errors import ParameterError, what_to_type
 
 ALGORITHMS = ("mondrian", "lattice", "anatomy")
 CUTS = ("paper", "disjoint", "best", "quality")
@@ -17,7 +17,7 @@ DEALING = ("rank", "matching")
 METHODS = ("optimal", "mbf", "components")
 #: Nor may a weight be heavier than the inverse of this.
 _LIGHTEST = 1e-9
-_OF_RANGES = ("recoding", "align", "cuts", "dealing")
+_OF_RANGES = ("recoding", "align", "max_set", "cuts", "dealing")
 _OF_LATTICES = ("measure", "levels", "local_rounds", "max_checks", "max_seconds")
 _OF_ANATOMY = ("method", "group_rows")
 #: What an algorithm does not look at.
@@ -37,6 +37,8 @@ MEASURES = (
     "entropy",
 )
 RECODINGS = ("interval", "bounds", "hierarchy", "set")
+#: How many values a published set may list.
+MAX_SET = 50
 
 #: A step for numbers, a number of days or a calendar unit for dates, or "hierarchy".
 Grid: TypeAlias = int | float | str | Fraction
@@ -53,19 +55,25 @@ class Transform:
         every quasi-identifier on one level of its hierarchy, the same for the whole table;
         "anatomy" publishes quasi-identifiers exactly, and sensitive values in a second table.
     cuts : str
-        Which cuts mondrian tries: "paper", "disjoint", "best" or "quality".
+        Which cuts mondrian tries: "paper", "disjoint", "best" or "quality". "paper" differs from
+        Li, Tao and Xiao 2008 in three points: it cuts nearest the median, not at or below it;
+        deals N rows to floor(N/m) groups, not to as many as the fullest interval has rows; and
+        deals every leaf, also one that satisfies as it is.
     dealing : str
         How a non-monotone principle's groups are dealt: by "rank" of the sensitive values alone,
         or by "matching", which looks at quasi-identifiers too and so gives away more.
-    suppression_limit : float
-        The largest share of rows that may be left out: by mondrian and anatomy where the
-        principles cannot be met otherwise, by the lattice where that loses less.
+    suppression_limit : float or str
+        The largest share of rows that may be left out, as 0.05 or "5%": by mondrian and anatomy
+        where the principles cannot be met otherwise, by the lattice where that loses less.
     recoding : str or mapping, optional
         How quasi-identifiers are published: "interval", "bounds", "hierarchy" or "set", for each
         column or for all that it suits.
     align : str or mapping, optional
         Where intervals may end, by column: a step, a number of days, "week", "month", "quarter",
         "year" or "hierarchy"; or "hierarchy" for all that have one.
+    max_set : int
+        How many values a published set may list, 50 by default. A set of more values, or of more
+        than 20 times as many characters, is published as ``*``.
     weights : mapping
         How much the loss on a quasi-identifier counts beside the others; 1 by default.
     measure : str or callable
@@ -103,6 +111,7 @@ class Transform:
     suppression_limit: float = 0.0
     recoding: str | Mapping[str, str] | None = None
     align: str | Mapping[str, Grid] | None = None
+    max_set: int = MAX_SET
     weights: Mapping[str, float] = field(default_factory=dict)
     measure: str | Callable[[Any], float] = "loss"
     levels: Mapping[str, int | Sequence[int]] = field(default_factory=dict)
@@ -122,9 +131,11 @@ class Transform:
         _one_of("cuts", self.cuts, CUTS)
         _one_of("dealing", self.dealing, DEALING)
         _one_of("method", self.method, METHODS)
+        object.__setattr__(self, "suppression_limit", as_number(self.suppression_limit))
         if not _number(self.suppression_limit) or not 0 <= self.suppression_limit <= 1:
             raise ParameterError(
-                "suppression_limit must be a number from 0 to 1", hint="suppression_limit = 0.01"
+                "suppression_limit must be a number from 0 to 1, or a share from 0% to 100%",
+                hint='suppression_limit = 0.05, or "5%"',
             )
         if isinstance(self.recoding, Mapping):
             for column, how in self.recoding.items():
@@ -175,6 +186,7 @@ class Transform:
             ("max_checks", 1, 10_000),
             ("max_memory", 1, 256),
             ("group_rows", 1, 5),
+            ("max_set", 1, MAX_SET),
         ):
             value = getattr(self, key)
             if value is not None and not _whole(value, least):
@@ -200,7 +212,10 @@ class Transform:
                 other = next(name for name in ALGORITHMS if key not in STRANGE_TO[name])
                 raise ParameterError(
                     f"{key} means nothing to the algorithm '{self.algorithm}'",
-                    hint=f'leave it out, or algorithm = "{other}" (--algorithm {other})',
+                    hint=what_to_type(
+                        python=f'leave it out, or algorithm="{other}"',
+                        command=f'leave it out, or algorithm = "{other}" (--algorithm {other})',
+                    ),
                 )
 
     @property
@@ -232,6 +247,22 @@ class Transform:
 
         strange = STRANGE_TO[self.algorithm]
         return {key: plain(getattr(self, key)) for key in self.keys() if key not in strange}
+
+
+def as_number(limit: Any) -> Any:
+    """Return a share that is written as text, as "5%", as a number; what is none comes back.
+
+    >>> as_number("5%"), as_number(0.05), as_number("few")
+    (0.05, 0.05, 'few')
+    """
+    if not isinstance(limit, str):
+        return limit
+    try:
+        from wideberth.exact import share  # NumPy, for which --help need not wait
+
+        return float(share(limit))
+    except (ValueError, ZeroDivisionError):
+        return limit
 
 
 def _whole(value: object, least: int) -> bool:

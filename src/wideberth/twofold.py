@@ -16,8 +16,9 @@ import polars as pl
 from wideberth import tables
 from wideberth.attributes import require_column
 from wideberth.encode import Codes, Column, encode
-from wideberth.errors import ParameterError, TableError
+from wideberth.errors import ParameterError, TableError, what_to_type
 from wideberth.exact import Ints
+from wideberth.manifest import as_made, compare
 from wideberth.principles import AlphaKAnonymity, Principle
 from wideberth.words import as_string, with_numbers
 
@@ -40,7 +41,7 @@ class TwoTables:
     quasi : polars.DataFrame
         A row for each person, with a column of group ids.
     sensitive : polars.DataFrame
-        Group id, sensitive value, and how many rows of the group hold it.
+        Group id, sensitive value, and how many rows hold it: one, if no column says so.
     group, value : str
         The columns of group ids and of sensitive values.
     member, owner : array of int
@@ -65,8 +66,9 @@ class TwoTables:
             raise TableError(
                 f"{QUASI_TABLE} has a column '{COUNT}', {SENSITIVE_TABLE} has none", hint=_ORDER
             )
-        for name in (group, COUNT):
-            require_column(sensitive, name, SENSITIVE_TABLE)
+        require_column(sensitive, group, SENSITIVE_TABLE)
+        if COUNT not in sensitive.columns:  # each line is one row then
+            sensitive = sensitive.group_by(pl.all(), maintain_order=True).len(COUNT)
         values = [name for name in sensitive.columns if name not in (group, COUNT)]
         if len(values) != 1:
             raise TableError(
@@ -136,7 +138,12 @@ def require_fit(principle: Principle) -> None:
         raise ParameterError(
             f"{principle.name} speaks of rows with equal quasi-identifiers, which anatomy "
             "publishes exactly",
-            hint="leave it out; group_rows makes groups larger",
+            hint="leave it out; "
+            + what_to_type(
+                python="group_rows makes groups larger",
+                command="--group-rows makes groups larger",
+                app="“Rows in a group” in step 3 makes groups larger",
+            ),
         )
     if principle.needs == "several" or isinstance(principle.on, tuple | list):
         raise ParameterError(
@@ -178,9 +185,11 @@ def join(
     >>> join(people, found).rows()
     [(23, 1, 'flu', 0.5), (23, 1, 'ulcer', 0.5), (52, 1, 'flu', 0.5), (52, 1, 'ulcer', 0.5)]
     """
-    frame, back = tables.adopt(table_of(quasi, options))
-    other, _ = tables.adopt(table_of(sensitive, options))
-    joined = TwoTables.of(frame, other, group).joined()
+    frame, back = adopted(quasi, options)
+    other, _ = adopted(sensitive, options)
+    together = TwoTables.of(frame, other, group)
+    compare(quasi, sensitive)
+    joined = together.joined()
     # What comes from a file of text is text, or whole numbers.
     return back(pl.DataFrame([as_string(s) for s in with_numbers(joined, joined.columns)]))
 
@@ -188,8 +197,16 @@ def join(
 def table_of(given: object, options: tables.ReadOptions | None) -> object:
     """Return a table: what is given, or the file that it names."""
     if isinstance(given, str | Path):
-        return tables.read(given, options or tables.ReadOptions())
+        return tables.read(given, as_made(given, options or tables.ReadOptions()))
     return given
+
+
+def adopted(given: object, options: tables.ReadOptions | None) -> tuple[pl.DataFrame, tables.Back]:
+    """Take in a table, or the file that it names, with its numbers and dates read."""
+    frame, back = tables.adopt(table_of(given, options))
+    if options is not None and not isinstance(given, str | Path):
+        frame = tables.in_formats(frame, options)
+    return frame, back
 
 
 def _ids(one: pl.Series, other: pl.Series) -> Column:

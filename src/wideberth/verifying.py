@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -146,11 +147,17 @@ def require_principles(table: pl.DataFrame, question: Mapping[str, Any]) -> Chec
         What the published values were found to satisfy.
     """
     result = check(table, worst=0, **question)
+    if result.uneven is not None:
+        raise _defect(f"'{result.uneven.columns[0]}' differs within a group")
     if not result:
         failing = next(report for report in result.principles if not report.satisfied)
         raise _defect(f"{failing.violating_groups:,} groups violate {failing.principle}")
     # It lives as long as the release, and must not keep alive all that led to it.
-    return replace(result, _table_of_groups=lambda: check(table, worst=0, **question).table)
+    return replace(result, _table_of_groups=partial(_groups, table, question))
+
+
+def _groups(table: pl.DataFrame, question: Mapping[str, Any]) -> object:
+    return check(table, worst=0, **question).table
 
 
 def _require_same(published: pl.Series, original: pl.Series) -> None:

@@ -18,19 +18,20 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from math import isfinite
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_array
 
 from wideberth.encode import Codes
 from wideberth.errors import ParameterError
 from wideberth.exact import Bools, Floats, Ints, fraction
 from wideberth.groups import Groups
-from wideberth.kernels.counting import expected, shares
 from wideberth.metrics.labels import has_missing
 from wideberth.published import Published
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 #: Rows looked at in one go: what is derived from them stays in the cache.
 _BLOCK = 1 << 15
@@ -249,6 +250,8 @@ def box_answers(workload: Workload, published: Published, groups: Groups) -> Flo
     >>> box_answers(ask, Published.read(release, ["age"]), Groups.of([[0, 1]], width=2))
     array([0.75])
     """
+    from wideberth.kernels.counting import expected, shares
+
     axes = published.axes
     labels = np.ascontiguousarray(published.labels.T)
     runs = [(axis.start, axis.first, axis.last) for axis in axes]
@@ -378,6 +381,8 @@ def _adder(start: Ints, weights: npt.NDArray[Any]) -> csr_array:
 
     Many short runs are added up several times as fast as by `numpy.add.reduceat`.
     """
+    from scipy.sparse import csr_array
+
     place = np.arange(len(weights), dtype=np.int32)
     shape = (len(start) - 1, len(weights))
     return csr_array((weights.astype(np.float64), place, start.astype(np.int32)), shape=shape)

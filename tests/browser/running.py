@@ -15,8 +15,9 @@ from typing import Any
 
 import httpx2 as httpx
 
-#: For whatever is waited for: a busy machine compiles for half a minute.
-SECONDS = 60.0
+#: For whatever is waited for. A release is compiled, audited and reported on, which takes a minute
+#: or two on a machine that has ten times as much to do as it can.
+SECONDS = 180.0
 
 
 def until(condition: Callable[[], Any], what: str) -> Any:
@@ -48,9 +49,11 @@ class Server:
         For temporary files.
     arguments : object
         What follows ``wideberth ui --no-browser``.
+    state : Path, optional
+        Where settings are kept; in the folder if not given.
     """
 
-    def __init__(self, folder: Path, *arguments: object) -> None:
+    def __init__(self, folder: Path, *arguments: object, state: Path | None = None) -> None:
         self.folder = folder
         folder.mkdir(exist_ok=True)
         self._errors = folder / "stderr.txt"
@@ -60,12 +63,18 @@ class Server:
                 stdout=subprocess.PIPE,
                 stderr=errors,
                 text=True,
-                env={**os.environ, "TMPDIR": str(folder)},
+                env={
+                    **os.environ,
+                    "TMPDIR": str(folder),
+                    "XDG_STATE_HOME": str(state or folder / "state"),
+                },
             )
         self._said = [self._line()]
         assert self._said[0].startswith("open http://"), self.errors
         self.address = self._said[0].split()[1]
-        self.origin = self.address.partition("/?")[0]
+        #: Below it lie all pages.
+        self.root = self.address.partition("/?")[0]
+        self.origin = self.root.rpartition("/")[0]
 
     def _line(self) -> str:
         assert self.process.stdout is not None
@@ -100,16 +109,16 @@ class Server:
         return self.process.returncode
 
     def workers(self) -> list[int]:
-        """Return the processes that do its jobs."""
-        return [pid for pid in _children(self.process.pid) if _state(pid) not in ("Z", None)]
+        """Return the processes that make its releases."""
+        return [pid for pid in _children(self.process.pid) if _is_worker(pid)]
 
     def worker(self) -> int:
-        """Wait for a job to be at work; return its process."""
-        return int(until(self.workers, "a job is at work")[0])
+        """Wait for a release to be at work; return its process."""
+        return int(until(self.workers, "a release is at work")[0])
 
     @contextmanager
     def frozen(self, number: int = 1) -> Iterator[list[int]]:
-        """Hold so many jobs in the middle of their work, for as long as the block lasts."""
+        """Hold so many releases in the middle of their work, for as long as the block lasts."""
         held: list[int] = []
 
         def hold() -> bool:
@@ -119,7 +128,7 @@ class Server:
                     held.append(pid)
             return len(held) >= number
 
-        until(hold, f"{number} jobs are at work")
+        until(hold, f"{number} releases are at work")
         try:
             yield held
         finally:
@@ -141,6 +150,19 @@ def _children(parent: int) -> list[int]:
     return sorted(found)
 
 
+def _is_worker(pid: int) -> bool:
+    """Tell whether a child of the server makes a release.
+
+    Between fork and exec it still has the server's command line. To stop it there would stop the
+    server as well, which waits for the exec.
+    """
+    try:
+        command = Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return False
+    return b"wideberth.ui.worker\0release\0" in command and not is_gone(pid)
+
+
 def _state(pid: int) -> str | None:
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
@@ -158,8 +180,8 @@ class Client:
 
     def __init__(self, server: Server) -> None:
         self.server = server
-        self.http = httpx.Client(base_url=server.origin, timeout=SECONDS, trust_env=False)
-        self.welcome = self.http.get(server.address.removeprefix(server.origin))
+        self.http = httpx.Client(base_url=server.root, timeout=SECONDS, trust_env=False)
+        self.welcome = self.http.get(server.address.removeprefix(server.root))
         found = re.search(r'name="csrf" content="([^"]+)"', self.http.get("/").text)
         assert found
         self.headers = {"X-Wideberth": found[1]}

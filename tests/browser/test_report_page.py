@@ -81,7 +81,11 @@ def file(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
 
 @pytest.fixture(
-    params=[(1280, "screen", "light"), (390, "screen", "dark"), (720, "print", "light")],
+    params=[
+        (390, "screen", "dark"),
+        pytest.param((1280, "screen", "light"), marks=pytest.mark.nightly),
+        pytest.param((720, "print", "light"), marks=pytest.mark.nightly),
+    ],
     ids=lambda given: "-".join(map(str, given)),
 )
 def page(request: pytest.FixtureRequest, browser: Browser) -> Iterator[Page]:

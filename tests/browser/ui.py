@@ -99,7 +99,7 @@ class Walk:
         return other
 
     def go(self, path: str) -> None:
-        self.page.goto(self.server.origin + path)
+        self.page.goto(self.server.root + path)
         self.alive()
 
     def reload(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -53,9 +54,11 @@ class Outcome(NamedTuple):
     err: str
 
     def refuses(self, code: int, *phrases: str) -> None:
-        """Assert a proper refusal: nothing on stdout, what and where and a hint, no value."""
+        """Assert a proper refusal: what and where and a hint, no value, and no result."""
         assert self.code == code, self.err
-        assert self.out == ""
+        if self.out:  # JSON was asked for
+            assert json.loads(self.out)["exit_code"] == code
+            assert SECRET not in self.out
         assert "Traceback" not in self.err
         assert "unexpectedly" not in self.err
         assert SECRET not in self.err

@@ -36,7 +36,7 @@ def test_possible_or_not(run):
     outcome = run(*ADVISE, "--epsilon", "20", "--m", "3")
     assert outcome.code == 3
     assert "✗ not possible: epsilon=20, m=3" in outcome.out
-    assert "3 of 6 rows lie in the window [1000, 1020], more than 1/3" in outcome.out
+    assert "3 of 6 rows lie within 20 of each other, more than 1/3" in outcome.out
     assert "try: m=2 with epsilon=20, or epsilon below 20 with m=3" in outcome.out
     assert run(*ADVISE, "--e1", "20", "--e2", "0", "--m", "2").code == 0
     assert run(*ADVISE, "--e1", "20", "--e2", "0", "--m", "3").code == 3
@@ -270,3 +270,22 @@ def test_claims(run, write):
     assert "no claims" in run(*asked, "k-anonymity:k=1", "--claims").out
     plain = run(*asked, "dissimilarity:epsilon=0.1,delta=0.5,k=2", "--format", "json").out
     assert "claims" not in strictly(plain)["principles"][0]
+
+
+def test_values_that_need_no_protection(run, write):
+    path = write("wages.csv", "wage\n0\n0\n0\n0\n0\n0\n1000\n1010\n5000\n")
+    asked = ("advise", str(path), "--sensitive", "wage", "--epsilon", "100")
+    assert "with epsilon=100: m up to 1" in run(*asked).out
+    lines = run(*asked, "--allowed", "0").out.splitlines()
+    assert lines[:3] == [
+        "wage: 9 rows",
+        "6 of them need no protection (--allowed)",
+        "with epsilon=100: m up to 4",
+    ]
+    outcome = run(*asked, "--m", "5", "--allowed", "0")
+    assert outcome.code == 3
+    assert "2 of 9 rows lie within 10 of each other, more than 1/5" in outcome.out
+    assert "try: m=4 with epsilon=100, or epsilon below 10 with m=5" in outcome.out
+    found = strictly(run(*asked, "--allowed", "0", "--format", "json").out)
+    assert (found["allowed_rows"], found["max_m"]) == (6, 4)
+    assert run(*asked, "--allowed", "0", "--distance", "absolute").code == 2

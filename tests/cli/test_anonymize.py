@@ -106,6 +106,63 @@ def test_a_seed_repeats_a_release(run):
     assert one == two != other
 
 
+def test_a_seed_is_warned_of_loudly(shell):
+    line = f"wideberth {' '.join(ANONYMIZE)} -o out.csv --seed 918273"
+    outcome = shell(line)
+    assert outcome.code == 0
+    assert outcome.err.startswith("warning: the seed is fixed, for tests only: ")
+    told = shell(f"{line} --force --format json")
+    assert told.err.startswith("warning: the seed is fixed")
+    (caution,) = (text for text in json.loads(told.out)["warnings"] if "seed" in text)
+    assert "do not publish this release" in caution
+    assert "918273" not in told.out + told.err + Path("out.csv.manifest.json").read_text()
+
+
+def test_a_key_file_is_created_once_and_repeats_a_release(run):
+    line = (*ANONYMIZE, *PROXIMITY, "--threads", "1", "--key", "my.key", "-o")
+    first = run(*line, "one.csv")
+    assert (first.code, first.out.count("my.key")) == (0, 0)
+    assert first.err.startswith("note: created the key file my.key: keep it secret")
+    assert Path("my.key").stat().st_mode & 0o777 == 0o600
+    held = Path("my.key").read_bytes()
+    again = run(*line, "two.csv")
+    assert (again.code, again.err) == (0, "")
+    assert Path("my.key").read_bytes() == held
+    assert Path("one.csv").read_bytes() == Path("two.csv").read_bytes()
+    manifest = Path("one.csv.manifest.json").read_text()
+    assert json.loads(manifest)["seed"] == "secret, repeatable with a key file"
+    assert "my.key" not in manifest
+
+
+@pytest.mark.parametrize(
+    ("more", "code", "what"),
+    [
+        (("--seed", "1", "--key", "my.key", "-o", "o.csv"), 2, "not both"),
+        (("--key", "census.csv", "-o", "o.csv"), 1, "census.csv"),
+        (("--key", "out/my.key", "--algorithm", "anatomy", "-o", "out"), 2, "release's own folder"),
+    ],
+)
+def test_keys_that_are_refused(run, more, code, what):
+    before = Path("census.csv").read_bytes()
+    outcome = run("anonymize", "census.csv", *ROLES, "--principle", "distinct-l:l=2", *more)
+    assert outcome.code == code, outcome.err
+    assert what in outcome.err
+    assert names() == ["census.csv"]
+    assert Path("census.csv").read_bytes() == before
+
+
+def test_a_release_does_not_replace_its_key(run):
+    assert run(*ANONYMIZE, "--key", "my.key", "-o", "one.csv").code == 0
+    held = Path("my.key").read_bytes()
+    os.rename("my.key", "key.csv")
+    outcome = run(*ANONYMIZE, "--key", "key.csv", "-o", "key.csv", "--force")
+    assert outcome.code != 0
+    assert Path("key.csv").read_bytes() == held
+    os.chmod("key.csv", 0o644)
+    outcome = run(*ANONYMIZE, "--key", "key.csv", "-o", "two.csv")
+    outcome.refuses(1, "the key file key.csv is open to other users", "chmod 600 key.csv")
+
+
 def test_identifiers_go_and_other_columns_stay(run, census):
     census.with_columns(
         name=pl.int_range(pl.len()).cast(pl.String) + " Doe", visits=pl.lit(3)
@@ -139,6 +196,20 @@ def test_what_cannot_be_promised(run, form):
     outcome = run(
         *ANONYMIZE, "--principle", "epsilon-m:epsilon=60000,m=9", "-o", "o.csv", "--format", form
     )
+    if form == "json":
+        told = json.loads(outcome.out)
+        assert list(told) == [
+            "error",
+            "what",
+            "hint",
+            "exit_code",
+            "outcome",
+            "witness",
+            "tries",
+        ]
+        assert told["outcome"] == "impossible"
+        assert told["what"] in outcome.err
+        outcome = outcome._replace(out="")
     outcome.refuses(3)
     assert names() == ["census.csv"]
 
@@ -149,6 +220,8 @@ def test_what_cannot_be_promised(run, form):
         ((*ANONYMIZE[:2], *ROLES, "-o", "o.csv"), "give a policy"),
         (ANONYMIZE, "-o OUT"),
         ((*ANONYMIZE, "-o", "o.csv", "--suppression-limit", "2"), "--suppression-limit"),
+        ((*ANONYMIZE, "-o", "o.csv", "--suppression-limit", "120%"), "from 0% to 100%"),
+        ((*ANONYMIZE, "-o", "o.csv", "--suppression-limit", "some"), "write 0.05 or 5%"),
         ((*ANONYMIZE, "-o", "o.csv", "--cuts", "worst"), "--cuts"),
         ((*ANONYMIZE, "-o", "o.csv", "--threads", "0"), "--threads"),
         ((*ANONYMIZE, "-o", "o.csv", "--seed", "-1"), "--seed"),
@@ -163,7 +236,7 @@ def test_wrong_usage(run, line, phrase):
 
 def test_a_column_without_a_role(run):
     line = ("anonymize", "census.csv", "--qi", "age", "--sensitive", "income", *K, "-o", "o.csv")
-    run(*line).refuses(1, "column 'birthplace' has no role")
+    run(*line).refuses(1, "columns 'birthplace', 'occupation' have no role")
     assert names() == ["census.csv"]
 
 
@@ -200,3 +273,52 @@ def test_interrupted(run, monkeypatch):
     outcome = run(*ANONYMIZE, "-o", "out.csv")
     assert (outcome.code, outcome.out, outcome.err.strip()) == (130, "", "interrupted")
     assert names() == ["census.csv"]
+
+
+@pytest.mark.filterwarnings("always")
+def test_cells_that_look_like_formulas_are_noticed(run, write):
+    write("p.csv", "age,name,pay\n20,=Zq7Xhush(),1\n21,-5,2\n22,+x,3\n23,b,4\n")
+    line = ("p.csv", "--qi", "age", "--sensitive", "pay", "--insensitive", "name")
+    line = ("anonymize", *line, "--principle", "k-anonymity:k=2", "-o", "r.csv")
+    outcome = run(*line)
+    assert outcome.code == 0
+    assert (outcome.out + outcome.err).count("2 cells begin with =") == 1
+    assert "'name' (2)" in outcome.err
+    assert "Zq7Xhush" not in outcome.out + outcome.err
+    found = json.loads(run("audit", "r.csv", "--format", "json").out)["findings"]
+    assert [f["severity"] for f in found if f["name"] == "formulas"] == ["low"]
+
+
+@pytest.mark.parametrize("wrong", ["disk", "bug"])
+def test_a_report_that_fails_says_that_the_release_exists(run, monkeypatch, wrong):
+    from wideberth.errors import OutputError
+    from wideberth.reporting import Report
+
+    def fail(*_, **__):
+        raise OutputError("the disk is full", hint="another") if wrong == "disk" else KeyError("x")
+
+    monkeypatch.setattr(Report, "save", fail)
+    outcome = run(*ANONYMIZE, "-o", "out.csv", "--report", "report.html")
+    assert (outcome.code, outcome.out) == (1, "")
+    said = "the disk is full" if wrong == "disk" else "wideberth failed unexpectedly (KeyError"
+    assert outcome.err.startswith(
+        "error: the release was written (out.csv and out.csv.manifest.json beside it), but its "
+        f"report failed: {said}"
+    )
+    assert Path("out.csv").exists()
+
+
+def test_interrupted_while_reporting(run, monkeypatch):
+    from wideberth.reporting import Report
+
+    def stop(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Report, "save", stop)
+    outcome = run(*ANONYMIZE, "-o", "out.csv", "--report", "report.html")
+    assert (outcome.code, outcome.out) == (130, "")
+    assert outcome.err.splitlines() == [
+        "note: wrote out.csv and out.csv.manifest.json beside it, but not its report",
+        "",
+        "interrupted",
+    ]

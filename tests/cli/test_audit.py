@@ -13,8 +13,9 @@ import pytest
 import wideberth as wb
 
 TOP = [
-    *("rows", "groups", "boxes", "original_rows", "suppressed", "roles", "guessed", "reasons"),
-    *("safe", "satisfied", "principles", "identity", "attributes", "findings", "notes"),
+    *("rows", "groups", "boxes", "original_rows", "suppressed", "people", "rows_are_people"),
+    *("roles", "guessed", "reasons", "safe", "verdict", "level", "lost", "left_out", "satisfied"),
+    *("principles", "identity", "attributes", "disclosures", "findings", "notes"),
 ]
 RISK = ["worst", "mean", "people", "above"]
 IDENTITY = ["prosecutor", "marketer", "uniques", "smallest", "journalist", "lacking", "covering"]
@@ -120,7 +121,7 @@ def test_a_release_alone(audit):
     assert "quasi: age, zip, sex (guessed)" in outcome.out
     assert "sensitive: disease, salary (guessed)" in outcome.out
     assert "note: roles were guessed" in outcome.out
-    assert "nothing grave was found" in outcome.out.splitlines()[-1]
+    assert "With care: No policy was given" in outcome.out.splitlines()[-1]
 
 
 def test_with_policy_and_original(audit):
@@ -142,7 +143,7 @@ def test_the_original_itself_is_not_safe(audit):
     outcome = audit(*PLAN, of="people.csv")
     assert outcome.code == 3
     assert "alone with their quasi-identifiers" in outcome.out
-    assert "not safe" in outcome.out.splitlines()[-1]
+    assert "Not ready: The policy is not met" in outcome.out.splitlines()[-1]
 
 
 def test_a_principle_that_is_violated(audit):
@@ -154,7 +155,7 @@ def test_a_principle_that_is_violated(audit):
 def test_a_terminal_without_the_letters(shell, audit):
     outcome = shell("wideberth audit release.csv --no-swaps", PYTHONIOENCODING="ascii")
     assert outcome.code == 0
-    assert outcome.out.splitlines()[-1] == "ok nothing grave was found"
+    assert outcome.out.splitlines()[-1].startswith("! With care: No policy was given")
 
 
 @pytest.mark.parametrize(
@@ -332,7 +333,10 @@ def test_priors_about_everybody(audit, write):
 
 def test_priors_about_some_people(audit, write):
     write("priors.csv", "sex,disease,probability\nm,flu,0.9\nf,flu,0.01\n")
-    disease, salary = told(audit(*PLAN, "--priors", "priors.csv", *JSON))["attributes"]
+    asked = (*PLAN, "--priors", "priors.csv", *JSON)
+    hidden = told(audit(*asked))["attributes"][0]
+    assert [belief["of"] for belief in hidden["believed"]] == [{}, {}]
+    disease, salary = told(audit(*asked, "--show-rows"))["attributes"]
     assert [belief["of"] for belief in disease["believed"]] == [{"sex": "m"}, {"sex": "f"}]
     assert salary["believed"] == []
 
@@ -358,6 +362,30 @@ def test_another_release_that_leaves_one_value(audit, write):
     )
     assert outcome.code == 3
     assert found(told(outcome))["several-releases"] == "high"
+
+
+SEVERAL = "joint inference over the releases was not exhausted"
+
+
+def test_other_releases_are_never_called_harmless(audit, write):
+    """A release beside itself tells nothing more, but that is not proven."""
+    rows = [f"{20 + 10 * (i // 8)}..{29 + 10 * (i // 8)},{'abcd'[i % 4]}" for i in range(16)]
+    write("one.csv", "age,ill\n" + "\n".join(rows) + "\n")
+    whole = [f"{20 + 10 * (i // 8) + i % 8},{'abcd'[i % 4]}" for i in range(16)]
+    write("whole.csv", "age,ill\n" + "\n".join(whole) + "\n")
+    line = ("--qi", "age", "--sensitive", "ill", "--original", "whole.csv")
+    plain = audit(*line, of="one.csv")
+    assert "With care: No policy was given: the risk" in plain.out.splitlines()[-1]
+    beside = audit(*line, "--other", "one.csv", of="one.csv")
+    assert beside.code == 0
+    assert "nothing grave" not in beside.out
+    last = " ".join(beside.out.splitlines()[-2:])
+    assert f"With care: No policy was given; {SEVERAL}" in last
+    said = told(audit(*line, "--other", "one.csv", *JSON, of="one.csv"))
+    assert said["verdict"].endswith(SEVERAL)
+    [several] = [f for f in said["findings"] if f["name"] == "several-releases"]
+    assert several["severity"] == "info"
+    assert several["figures"]["lower_bound"] is True
 
 
 # An anatomised release.
@@ -542,3 +570,28 @@ def test_help_names_every_option(run):
     assert outcome.code == 0
     for option in ("--original", "--other", "--population", "--priors", "--epsilon", "--swaps"):
         assert option in outcome.out
+
+
+# Groups by ids.
+
+
+def test_exact_ages_put_back_into_groups(audit, run, write):
+    """Groups of three by their ids, but everybody's own age: check and audit say so."""
+    rows = [f"{i // 3},{20 + i},{'abc'[i % 3]}" for i in range(9)]
+    write("one.csv", "group,age,ill\n" + "\n".join(rows) + "\n")
+    line = ("--group", "group", "--qi", "age", "--sensitive", "ill")
+    for principle in ((), ("--principle", "k-anonymity:k=3")):
+        outcome = audit(*line, *principle, *JSON, of="one.csv")
+        assert outcome.code == 3
+        assert found(told(outcome))["uneven-groups"] == "high"
+    checked = run("check", "one.csv", *line, "--principle", "k-anonymity:k=3")
+    assert checked.code == 3
+    assert "3 groups are not uniform: 9 rows" in " ".join(checked.out.split())
+    assert "the groups are not uniform" in checked.out.splitlines()[-1]
+    said = told(run("check", "one.csv", *line, "--principle", "k-anonymity:k=3", *JSON))
+    assert said["satisfied"] is False
+    assert said["uneven"] == {"groups": 3, "rows": 9, "columns": ["age"]}
+    run("report", "one.csv", *line, "--principle", "k-anonymity:k=3", "-o", "r.json")
+    verdict = json.loads(Path("r.json").read_text())["verdict"]
+    assert verdict["level"] == "bad"
+    assert "not published alike" in verdict["headline"]

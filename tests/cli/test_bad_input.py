@@ -388,13 +388,13 @@ def test_hierarchy_in_a_circle(run, write):
 def test_hierarchy_with_a_label_under_two_parents(run, write):
     write("tree.csv", "flu;infection;body;*\ncold;infection;mind;*\n")
     run("hierarchy", "validate", "tree.csv").refuses(
-        1, "tree.csv: 'infection' lies under 'body' (line 1) and under 'mind' (line 2)"
+        1, "tree.csv: cell 2 holds one label (line 1) and (line 2) under different parents"
     )
 
 
 def test_inconsistent_hierarchy_in_a_check(run, write):
     write("tree.csv", "flu;infection;body;*\ncold;infection;mind;*\n")
-    run("check", "people.csv", *ON_TREE).refuses(1, "tree.csv", "infection")
+    run("check", "people.csv", *ON_TREE).refuses(1, "tree.csv", "under different parents")
 
 
 def test_hierarchy_of_a_column_that_is_not_there(run, write):
@@ -813,6 +813,15 @@ def test_interrupted(run, monkeypatch):
     assert outcome.err.strip() == "interrupted"
 
 
+def test_a_panic_about_an_interrupt_is_one(run, monkeypatch):
+    def broken(*_, **__):
+        raise pl.exceptions.PanicException("PyErr { type: <class 'KeyboardInterrupt'> }")
+
+    monkeypatch.setattr("wideberth.checking.check", broken)
+    outcome = run("check", "people.csv", *SIZES)
+    assert (outcome.code, outcome.out, outcome.err.strip()) == (130, "", "interrupted")
+
+
 @pytest.mark.parametrize("kind", [RuntimeError, KeyError, pl.exceptions.PanicException])
 def test_a_bug_of_ours_says_no_more_than_where(run, monkeypatch, secret, kind):
     def broken(*_, **__):
@@ -848,7 +857,14 @@ def test_a_reader_that_takes_one_line(shell):
 
 def test_a_reader_that_is_gone(shell):
     outcome = shell("{ sleep 0.5; wideberth principles; } | true")
-    assert outcome == (1, "", "")
+    assert outcome == (0, "", "")
+
+
+def test_a_reader_that_leaves_does_not_hide_the_verdict(shell):
+    line = "wideberth check people.csv --qi age,zip,salary --principle k-anonymity:k=2"
+    outcome = shell(f"{line} | head -1")
+    assert (outcome.code, outcome.err) == (3, "")
+    assert outcome.out.startswith("people.csv: 6 rows")
 
 
 def test_a_terminal_without_the_letters(shell):

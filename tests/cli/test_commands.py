@@ -31,8 +31,10 @@ def test_not_satisfied(run):
     outcome = run(*CHECK, *SALARY, "--principle", "epsilon-m:epsilon=100,m=2")
     assert (outcome.code, outcome.err) == (3, "")
     assert "epsilon-m:epsilon=100,m=2  salary  m=1       1 group, 3 rows" in outcome.out
-    assert "<30  130**     3  m=1" in outcome.out
-    assert ">=40" not in outcome.out
+    assert "<30" not in outcome.out
+    shown = run(*CHECK, *SALARY, "--principle", "epsilon-m:epsilon=100,m=2", "--show-rows")
+    assert "<30  130**     3  m=1" in shown.out
+    assert ">=40" not in shown.out
     assert outcome.out.endswith("✗ not satisfied: 1 of 1 principle\n")
 
 
@@ -167,9 +169,21 @@ def test_worst(run, worst, shown):
 
 def test_values_are_shown_as_they_are(run, write):
     write("people.csv", "age,zip\n[red],1\n[/x],2\n:smile:,3\n[a-c],4\n,5\n")
-    out = run(*CHECK, "--principle", "k-anonymity:k=2").out
+    out = run(*CHECK, "--principle", "k-anonymity:k=2", "--show-rows").out
     for label in ("[red]", "[/x]", ":smile:", "[a-c]", "<missing>"):
         assert f"\n{label} " in out
+
+
+def test_values_are_not_shown_unless_asked_for(run, write):
+    write("people.csv", "age,zip\n41,13053\n42,13068\n42,13068\n")
+    outcome = run(*CHECK, "--principle", "k-anonymity:k=3")
+    assert "--show-rows" in outcome.out
+    for value in ("41", "42", "13053", "13068"):
+        assert value not in outcome.out + outcome.err
+    assert [line.split()[:2] for line in outcome.out.splitlines() if "wanted" in line] == [
+        ["1", "1"],
+        ["2", "2"],
+    ]
 
 
 def test_a_file_in_another_encoding_is_read_with_a_note(shell, write):
@@ -198,10 +212,18 @@ def test_init_writes_what_check_reads(run):
     assert run("check", "people.csv", "-p", "new.toml").code == 3  # k = 5 is not met
 
 
+@pytest.mark.parametrize("digits", [19, 20, 39, 60])
+def test_init_of_long_ids(run, write, digits):
+    ids = [str(10**digits + 7 * i) for i in range(30)]
+    write("long.csv", "\n".join(["id,age", *(f"{each},{20 + i}" for i, each in enumerate(ids))]))
+    columns = json.loads(run("init", "long.csv", "--format", "json").out)["columns"]
+    assert columns[0]["role"] == "identifier"
+
+
 def test_init_remembers_how_the_table_is_read(run, write):
     write("odd.csv", "age|zip\n1|-\n2|5\n")
     run("init", "odd.csv", "--delimiter", "|", "--missing", "-", "-o", "new.toml")
-    outcome = run("check", "odd.csv", "-p", "new.toml", "--format", "json")
+    outcome = run("check", "odd.csv", "-p", "new.toml", "--format", "json", "--show-rows")
     worst = json.loads(outcome.out)["principles"][0]["worst"]
     assert {"age": "1", "zip": None} in [group["group"] for group in worst]
 
@@ -257,6 +279,17 @@ def test_hierarchy_show_for_programs(run, write):
     assert (facts["leaves"], facts["levels"], facts["balanced"]) == (2, 4, False)
 
 
+@pytest.mark.filterwarnings("always")
+def test_hierarchy_validate_says_what_may_be_a_header(run, write):
+    write("h.csv", "sector,kind\nState,Public\nCity,Public\nFirm,Private\n")
+    write("jobs.csv", "job\nState\nCity\nFirm\n")
+    line = ("hierarchy", "validate", "h.csv", "--table", "jobs.csv", "--column", "job")
+    said = "the first row of the file is taken for a value, which the column does not have"
+    done = run(*line)
+    assert (done.code, said in done.err, "sector" in done.err) == (0, True, False)
+    assert json.loads(run(*line, "--format", "json").out)["doubt"].startswith(said)
+
+
 def test_hierarchy_validate(run, write):
     write("tree.csv", "flu;infection;*\ncancer;tumour;*\nulcer;stomach;*\n")
     assert run("hierarchy", "validate", "tree.csv").out == (
@@ -267,6 +300,11 @@ def test_hierarchy_validate(run, write):
     )
     assert outcome.code == 0
     assert outcome.out.endswith("3 levels, and every value of 'disease'\n")
+    write("tree.csv", "disease,kind\nflu,infection\ncancer,tumour\nulcer,stomach\n")
+    outcome = run(
+        "hierarchy", "validate", "tree.csv", "--table", "people.csv", "--column", "disease"
+    )
+    assert "3 leaves, 3 levels, its first row taken for a header, and every" in outcome.out
 
 
 @pytest.mark.parametrize(

@@ -22,8 +22,9 @@ def commands(
     """Go through the command line: each command with the words that call it."""
     yield path, command
     if isinstance(command, click.Group):
-        for name, inner in command.commands.items():
-            yield from commands(inner, (*path, name))
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            yield from commands(command.get_command(context, name), (*path, name))
 
 
 ALL = dict(commands())

@@ -55,10 +55,13 @@ def test_a_folder_of_files_is_one_table(run):
     line = ["check", "parts.parquet", "--qi", "age", "--sensitive", "income"]
     line += ["--principle", "distinct-l:l=2"]
     tables.write(people, "whole.parquet")
-    told = run(*line, "--memory", "600MB", "--format", "json")
-    assert json.loads(told.out) == json.loads(
-        run(line[0], "whole.parquet", *line[2:], "--format", "json").out
-    )
+    there = run(*line, "--memory", "600MB", "--format", "json")
+    here = run(line[0], "whole.parquet", *line[2:], "--format", "json")
+    told, other = json.loads(there.out), json.loads(here.out)
+    for worst in other["principles"][0]["worst"]:
+        assert worst["number"]
+        worst["number"] = None  # groups of a file have no numbers
+    assert told == other
     run(*line).refuses(1, "is a directory", "--memory")
     tables.write(people.rename({"age": "Age"}), "parts.parquet/x.parquet")
     run(*line, "--memory", "600MB").refuses(1, "have different columns")

@@ -15,13 +15,15 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 from pathlib import Path
 
 import polars as pl
 import pytest
 
+import wideberth as wb
 from wideberth import datasets, tables
-from wideberth.errors import OutputError
+from wideberth.errors import OutputError, TableError
 
 POLICY = """\
 version = 1
@@ -67,6 +69,45 @@ def told(*arguments, **options):
     print("begun", flush=True)
     return work(*arguments, **options)
 anonymizing.anonymize = told
+main(sys.argv[1:])
+"""
+
+#: Runs the command line, and is killed when it gives a file its place for the n-th time.
+HIT_PLACING = """
+import os, signal, sys
+honest, left = os.replace, [{at}]
+def replace(*given):
+    left[0] -= 1
+    if not left[0]:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return honest(*given)
+os.replace = replace
+from wideberth.cli import main
+main(sys.argv[1:])
+"""
+
+#: Runs the command line, and is hit by a signal when the release is written and the report is not.
+HIT_REPORTING = """
+import os, signal, sys
+from wideberth.reporting import Report
+Report.save = lambda *_, **__: os.kill(os.getpid(), signal.{signal})
+from wideberth.cli import main
+main(sys.argv[1:])
+"""
+#: Runs the command line, and is killed at the n-th call that gives names or reaches the disk.
+HIT_CALLING = """
+import os, signal, sys
+left = [{at}]
+for name in ("replace", "link", "unlink", "fsync", "fchmod"):
+    def call(*given, _honest=getattr(os, name), **more):
+        at = str(given[0])
+        if "out.csv" in at or "out.parquet" in at or isinstance(given[0], int):
+            left[0] -= 1
+            if not left[0]:
+                os.kill(os.getpid(), signal.SIGKILL)
+        return _honest(*given, **more)
+    setattr(os, name, call)
+from wideberth.cli import main
 main(sys.argv[1:])
 """
 
@@ -243,6 +284,250 @@ def test_stopped_at_any_time(census, how, delay):
         assert not stale()
     if Path("out.csv").exists():
         assert complete("out.csv")
+
+
+@posix
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP", "SIGINT"])
+def test_stopped_while_reporting(census, name):
+    line = (*ANONYMIZE, "out.csv", "--report", "report.html")
+    hit = child(HIT_REPORTING.format(signal=name), *line)
+    assert (hit.returncode, hit.stdout) == (128 + getattr(signal, name), "")
+    said = "note: wrote out.csv and out.csv.manifest.json beside it, but not its report"
+    assert hit.stderr.splitlines()[0] == said
+    assert complete("out.csv")
+    assert names() == ["census.csv", "census.toml", "out.csv", "out.csv.manifest.json"]
+
+
+def repaired(run, *line):
+    """Run a command that finds what another has left; return what it says of that."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        outcome = run(*line)
+    assert outcome.code == 0, outcome.err
+    return outcome.err
+
+
+ANATOMY = ("--algorithm", "anatomy", "--principle", "distinct-l:l=4", "-o", "out")
+
+
+@posix
+def test_killed_between_two_tables(run, census):
+    """The table of sensitive values is new, that of quasi-identifiers is not."""
+    line = ("anonymize", "census.csv", "-p", "census.toml", *ANATOMY, "--force")
+    assert run(*line).code == 0
+    before = {name: Path("out", name).read_bytes() for name in names("out")}
+    assert child(HIT_PLACING.format(at=3), *line).returncode == -signal.SIGKILL
+    same = {name: Path("out", name).read_bytes() == held for name, held in before.items()}
+    assert same == {"manifest.json": False, "quasi.csv": True, "sensitive.csv": False}
+    checked = ("--sensitive", "income", "--principle", "distinct-l:l=4")
+    second = ("--sensitive-table", "out/sensitive.csv")
+    for verb in (
+        ("check", "out", *checked),
+        ("check", "out/quasi.csv", *second, *checked),
+        ("measure", "out", "-p", "census.toml"),
+        ("audit", "out"),
+        ("audit", "out/quasi.csv", *second),
+        ("report", "out"),
+        ("join", "out", "-o", "joined.csv"),
+    ):
+        run(*verb).refuses(1, "quasi.csv is of an unfinished release", "make the release again")
+    assert not Path("joined.csv").exists()
+    assert "note: a run was stopped while it wrote quasi.csv; what it had" in repaired(run, *line)
+    assert names("out") == sorted(before)
+    assert run("check", "out", *checked).code == 0
+
+
+#: Two drafts reach the disk; a pointer, the record and its folder do; two links and their folder;
+#: two files take their places (9, 10), get their permissions (11, 12), and reach the disk (13); two
+#: second names and two drafts are removed.
+@posix
+@pytest.mark.parametrize(
+    ("engine", "at"), [("memory", 10), ("memory", 11), *(("files", at) for at in (5, 10, 11, 15))]
+)
+def test_a_whole_run_is_killed(run, census, engine, at):
+    """Not only the part that writes: the command as it is typed, for either engine."""
+    out = "out.csv" if engine == "memory" else "out.parquet"
+    line = (*ANONYMIZE, out, *(["--memory", "512MB"] if engine == "files" else []))
+    assert run(*line).code == 0
+    before = {name: Path(name).read_bytes() for name in (out, f"{out}.manifest.json")}
+    hit = child(HIT_CALLING.format(at=at), *line, "--force")
+    assert hit.returncode == -signal.SIGKILL, hit.stderr
+    new = {name: Path(name).read_bytes() != held for name, held in before.items()}
+    assert list(new.values()) == [at > 10, at > 9]
+    check = ("check", out, "-p", "census.toml", "--group", "group")
+    if at == 10:
+        run(*check).refuses(1, f"{out} is of an unfinished release")
+    else:
+        assert run(*check).code == 0
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        tables.repair(out, f"{out}.manifest.json")
+    assert [str(one.message).partition("; ")[2][:12] for one in told] == (
+        [] if at < 10 else ["what it had " if at == 10 else "all its file"]
+    )
+    assert complete(out)
+    assert all((Path(name).read_bytes() != held) is (at > 10) for name, held in before.items())
+    assert {Path(name).stat().st_mode for name in before} == {Path("census.csv").stat().st_mode}
+    assert names() == ["census.csv", "census.toml", out, f"{out}.manifest.json"]
+
+
+@posix
+@pytest.mark.parametrize("old", [False, True], ids=["none", "old"])
+@pytest.mark.parametrize("hit", ["midway", "placing"])
+def test_killed_in_another_format(run, census, hit, old):
+    """The next run reads a Parquet file, and so would write other names into the folder."""
+    line = ("anonymize", "census.csv", "-p", "census.toml", *ANATOMY, "--force")
+    if old:
+        assert run(*line).code == 0
+    before = names("out") if old else []
+    script = HIT_MIDWAY.format(signal="SIGKILL") if hit == "midway" else HIT_PLACING.format(at=3)
+    assert child(script, *line).returncode == -signal.SIGKILL
+    assert any(".draft." in name for name in names("out"))
+    pl.read_csv("census.csv").write_parquet("census.parquet")
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        outcome = run("anonymize", "census.parquet", *line[2:])
+    if hit == "placing":
+        assert "note: a run was stopped while it wrote quasi.csv; what it had" in outcome.err
+    if old:  # which is back, and must not lie beside another
+        assert outcome.code == 1
+        assert "quasi.csv is of another release" in outcome.err
+        assert names("out") == before
+        assert run("check", "out", "--sensitive", "income", *ANATOMY[2:4]).code == 0
+    else:
+        assert outcome.code == 0, outcome.err
+        assert names("out") == ["manifest.json", "quasi.parquet", "sensitive.parquet"]
+
+
+@posix
+def test_a_first_release_that_was_killed_is_no_obstacle(run, census):
+    """Its manifest is there, its table is not; nobody needs --force to try again."""
+    assert child(HIT_PLACING.format(at=2), *ANONYMIZE, "out.csv").returncode == -signal.SIGKILL
+    left = names()
+    assert [name for name in left if name[0] != "."][1:] == ["census.toml", "out.csv.manifest.json"]
+    run(*ANONYMIZE, "out.csv", "--dry-run").refuses(1, "exists")  # which changes nothing
+    assert names() == left
+    assert "its own files are removed" in repaired(run, *ANONYMIZE, "out.csv")
+    assert names() == ["census.csv", "census.toml", "out.csv", "out.csv.manifest.json"]
+    assert complete("out.csv")
+
+
+# Files that belong together
+
+
+@pytest.fixture
+def pairs(run, census):
+    """Two anatomies of one table: groups of the same numbers and sizes, other people in them."""
+    for folder in ("one", "two"):
+        line = ("anonymize", "census.csv", "-p", "census.toml", *ANATOMY[:-1], folder)
+        assert run(*line).code == 0
+
+
+@pytest.mark.parametrize("by", ["folder", "hand", "two manifests"])
+def test_tables_of_two_releases_are_refused(run, pairs, by):
+    first, second = "one/quasi.csv", "two/sensitive.csv"
+    if by == "folder":
+        shutil.copy(second, "one/sensitive.csv")
+        first, second = "one", None
+    if by == "two manifests":
+        for path in ("one/quasi.csv", "two/sensitive.csv"):
+            shutil.copy(path, Path(path).name)
+        shutil.copy("one/manifest.json", "quasi.csv.manifest.json")
+        first, second = "quasi.csv", "sensitive.csv"
+    more = [] if second is None else ["--sensitive-table", second]
+    checked = ("--sensitive", "income", "--principle", "distinct-l:l=4")
+    said = "sensitive.csv is not the file that", "do not belong together", "anonymize"
+    run("check", first, *more, *checked).refuses(1, *said)
+    run("check", first, *more, *checked, "--format", "json").refuses(1, *said)
+    run("audit", first, *more).refuses(1, *said)
+    run("report", first, *more).refuses(1, *said)
+    run("measure", first, *more, "--qi", "age").refuses(1, *said)
+    run("join", first, *filter(None, [second]), "-o", "joined.csv").refuses(1, *said)
+    given = {"sensitive": "income", "principles": "distinct-l:l=4"}
+    if second is not None:
+        with pytest.raises(TableError, match="do not belong together"):
+            wb.check(first, sensitive_table=second, **given)
+        with pytest.raises(TableError, match="do not belong together"):
+            wb.measure(first, sensitive_table=second, quasi="age", sensitive="income")
+        with pytest.raises(TableError, match="do not belong together"):
+            wb.join(first, second)
+    assert wb.check("two/quasi.csv", sensitive_table="two/sensitive.csv", **given)
+
+
+def test_two_tables_of_which_no_manifest_tells(run, pairs):
+    """Without a manifest it is said; with one that cannot be read they are refused."""
+    checked = ("check", "one", "--sensitive", "income", "--principle", "distinct-l:l=4")
+    assert "of one release" not in run(*checked).out
+    Path("one/manifest.json").write_text("{")
+    run(*checked).refuses(1, "manifest.json could not be read", "nothing says that quasi.csv and")
+    run("audit", "one").refuses(1, "manifest.json could not be read")
+    run("audit", "two/quasi.csv").refuses(1, "one of the two tables", "name their folder")
+    Path("one/manifest.json").unlink()
+    outcome = run(*checked)
+    assert outcome.code == 0
+    assert "nothing says that quasi.csv and sensitive.csv are" in " ".join(outcome.out.split())
+
+
+def test_a_release_is_measured_by_its_own_groups(run, census):
+    """Its manifest says which column has their ids, so that the policy alone will do."""
+    assert run(*ANONYMIZE, "out.csv").code == 0
+    line = ("measure", "out.csv", "-p", "census.toml", "--metric", "ncp")
+    assert run(*line).out == run(*line, "--group", "group").out != ""
+
+
+def test_a_table_that_is_not_its_manifests(run, census):
+    """No verb says anything of it: what is judged must be what was made, or have no manifest."""
+    assert run(*ANONYMIZE, "out.csv").code == 0
+    line = ("check", "out.csv", "-p", "census.toml", "--group", "group")
+    before = run(*line)
+    assert (before.code, "manifest" in before.out) == (0, False)
+    manifest = {"name": "out.csv.manifest.json", "matches": True}
+    assert json.loads(run(*line, "--format", "json").out)["manifest"] == manifest
+    lines = Path("out.csv").read_text().splitlines(keepends=True)
+    Path("out.csv").write_text("".join([lines[0], *reversed(lines[1:])]))
+    said = (
+        "out.csv is not the file that out.csv.manifest.json describes",
+        "if the change is meant, remove out.csv.manifest.json",
+    )
+    for verb in ("measure", "audit", "report"):
+        run(verb, *line[1:]).refuses(1, *said)
+    for more in ([], ["--format", "json"], ["--memory", "1GB"]):
+        run(*line, *more).refuses(1, *said)
+    run("measure", *line[1:], "--memory", "1GB").refuses(1, *said)
+    how = {"policy": "census.toml", "group": "group"}
+    for memory in (None, "1GB"):
+        for judge in (wb.check, wb.measure):
+            with pytest.raises(TableError, match=r"out\.csv is not the file that"):
+                judge("out.csv", **how, memory=memory)
+    Path("out.csv.manifest.json").unlink()
+    assert run(*line).out == before.out
+    assert run("audit", "out.csv", "-p", "census.toml").code in (0, 3)
+
+
+@pytest.mark.parametrize("harm", ["changed", "unfinished"])
+def test_another_release_is_compared_with_its_manifest(run, census, harm):
+    """As the one that is audited is: what is combined must be what was published."""
+    for name in ("out.csv", "other.csv"):
+        assert run(*ANONYMIZE, name).code == 0
+    line = ("out.csv", "-p", "census.toml", "--no-swaps", "--other", "other.csv")
+    assert run("audit", *line).code in (0, 3)
+    if harm == "changed":
+        with Path("other.csv").open("a") as file:
+            file.write(Path("other.csv").read_text().splitlines(keepends=True)[1])
+        said = "other.csv is not the file that other.csv.manifest.json describes"
+    else:
+        hit = child(HIT_PLACING.format(at=2), *ANONYMIZE, "other.csv", "--force")
+        assert hit.returncode == -signal.SIGKILL
+        said = "other.csv is of an unfinished release"
+    for verb in ("audit", "report"):
+        run(verb, *line).refuses(1, said)
+    with pytest.raises(TableError, match=said.split(" that ")[0]):
+        wb.audit("out.csv", policy="census.toml", swaps=False, others="other.csv")
+
+
+def test_a_table_without_a_manifest_has_no_word_of_it(run, census):
+    line = ("check", "census.csv", "-p", "census.toml", "--format", "json")
+    assert "manifest" not in json.loads(run(*line).out)
 
 
 # Disks and folders

@@ -6,12 +6,12 @@ import json
 
 import pytest
 
-TOP = ["rows", "groups", "satisfied", "principles", "notes"]
+TOP = ["rows", "groups", "satisfied", "verdict", "people", "uneven", "principles", "notes"]
 PRINCIPLE = [
     *("name", "on", "parameters", "satisfied", "achieved"),
     *("violating_groups", "violating_rows", "worst"),
 ]
-GROUP = ["group", "rows", "satisfied", "achieved", "reason"]
+GROUP = ["number", "group", "rows", "satisfied", "achieved", "reason"]
 
 CHECK = ("check", "people.csv", "--qi", "age,zip", "--sensitive", "salary", "--format", "json")
 
@@ -35,7 +35,8 @@ def test_keys(run):
 
 
 def test_content(run):
-    outcome = run(*CHECK, "--principle", "epsilon-m:epsilon=100,m=2", "--worst", "1")
+    line = (*CHECK, "--principle", "epsilon-m:epsilon=100,m=2", "--worst", "1")
+    outcome = run(*line, "--show-rows")
     (principle,) = strictly(outcome.out)["principles"]
     (group,) = principle.pop("worst")
     assert principle == {
@@ -49,11 +50,16 @@ def test_content(run):
     }
     assert isinstance(group.pop("reason"), str)
     assert group == {
+        "number": 1,
         "group": {"age": "<30", "zip": "130**"},
         "rows": 3,
         "satisfied": False,
         "achieved": {"m": 1},
     }
+    hidden = run(*line)
+    assert "130**" not in hidden.out
+    ((shown,),) = (one["worst"] for one in strictly(hidden.out)["principles"])
+    assert {key: shown[key] for key in group} == {**group, "group": {}}
 
 
 def test_satisfied(run):
@@ -98,7 +104,7 @@ def test_parameters_as_they_were_written(run, principle, parameters):
 
 def test_missing_and_letters(run, write):
     write("people.csv", "age,zip,salary\nÄ–ε,,1\nb,2,1\nb,2,1\n")
-    outcome = run(*CHECK, "--principle", "k-anonymity:k=2")
+    outcome = run(*CHECK, "--principle", "k-anonymity:k=2", "--show-rows")
     assert "Ä–ε" in outcome.out
     group = strictly(outcome.out)["principles"][0]["worst"][0]["group"]
     assert group == {"age": "Ä–ε", "zip": None}
@@ -111,3 +117,35 @@ def test_notes_do_not_get_between(shell, write):
     )
     assert strictly(outcome.out)["satisfied"] is True
     assert outcome.err.startswith("note: ")
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "error"),
+    [
+        (("check", "people.csv", "--qi", "nobody"), 1, "TableError"),
+        (("check", "nothing.csv", "--qi", "age"), 1, "TableError"),
+        (("check", "people.csv", "--principle", "k-anon:k=2"), 2, "ParameterError"),
+        (("check", "people.csv", "--colour"), 2, "UsageError"),
+        (("anonymize", "people.csv", "-p", "policy.toml"), 2, "UsageError"),
+    ],
+)
+def test_errors_are_json_too(run, line, code, error):
+    principle = (
+        () if "--principle" in line or "anonymize" in line else ("--principle", "k-anonymity:k=2")
+    )
+    for form in (("--format", "json"), ("--format=json",)):
+        outcome = run(*line, *principle, *form)
+        assert outcome.code == code
+        told = strictly(outcome.out)
+        assert (told["error"], told["exit_code"]) == (error, code)
+        assert told["what"] in outcome.err  # people read it where they always do
+    assert run(*line, *principle).out == ""
+
+
+def test_a_refusal_keeps_its_keys(run):
+    line = ("anonymize", "people.csv", "--qi", "age,zip", "--sensitive", "disease,salary")
+    outcome = run(*line, "--principle", "k-anonymity:k=7", "--dry-run", "--format", "json")
+    assert outcome.code == 3
+    told = strictly(outcome.out)
+    assert {"outcome", "what", "witness", "hint", "error", "exit_code", "tries"} == set(told)
+    assert (told["error"], told["exit_code"]) == ("InfeasibleError", 3)

@@ -162,6 +162,22 @@ def test_a_summary_only(report):
     assert here() == before
 
 
+def test_the_policy_of_an_original_says_more_than_a_release_has(report, run, write):
+    """Identifiers are dropped, and their types and hierarchies stay in the policy."""
+    kinds = 'name = "text"\nage = "integer"\nzip = "text"\nsex = "category"\n'
+    write("policy.toml", f"{POLICY}[types]\n{kinds}[hierarchies]\nname = {{ mask = 9 }}\n")
+    outcome = report(*BOTH)
+    assert (outcome.code, outcome.err) == (0, "")
+    for verb in ("check", "audit", "measure"):
+        asked = (verb, "release.csv", "-p", "policy.toml", "--group", "group")
+        assert run(*asked).code == 0
+    kept = POLICY.replace('"zip", "sex"]', '"zip"]\ninsensitive = ["sex"]')
+    write("policy.toml", f"{kept}[types]\n{kinds}")
+    assert run(*MADE, "-o", "kept.csv").code == 0
+    outcome = report(*BOTH, of="kept.csv")
+    assert outcome.code in (0, 3), outcome.err
+
+
 def test_a_release_alone(report):
     outcome = report("-o", "report.json")
     assert outcome.code == 0, outcome.err
@@ -204,13 +220,13 @@ def test_an_unsafe_table_is_reported_all_the_same(report):
     tells_nothing(Path("report.html").read_text(encoding="utf-8"))
 
 
-def test_a_manifest_of_another_file_is_not_believed(report):
+def test_a_manifest_of_another_file_is_refused(report):
     with Path("release.csv").open("a", encoding="utf-8") as file:
         file.write(Path("release.csv").read_text(encoding="utf-8").splitlines()[-1] + "\n")
-    outcome = report("-o", "report.json")
-    told = json.loads(Path("report.json").read_text(encoding="utf-8"))
-    assert told["manifest"] is None, outcome.err
-    assert any("is of another file" in note for note in told["notes"])
+    report("-o", "report.json").refuses(
+        1, "release.csv is not the file that release.csv.manifest.json describes", "remove"
+    )
+    assert not Path("report.json").exists()
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", "null", "3", '{"output": 3}', "\xff"])

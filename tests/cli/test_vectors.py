@@ -199,7 +199,8 @@ def test_init(run, write, files, name, on, distance):
     outcome = run("init", name)
     assert (outcome.code, outcome.err) == (0, "")
     before, after = outcome.out.split("remove the marks:\n")
-    inner = after.replace("# ", "")
+    principle, rest = after.split("\n\n", 1) if "\n\n" in after else (after, "")
+    inner = principle.replace("# ", "") + "\n" + rest
     principle = tomllib.loads(inner)["principle"][0]
     assert principle == {
         "name": "dissimilarity",

@@ -36,7 +36,9 @@ def test_no_page_is_left_of_what_is_gone() -> None:
 
 def test_every_command_has_a_page(written: Pages) -> None:
     def walk(command: click.Command, path: tuple[str, ...]) -> list[str]:
-        inner = command.commands.items() if isinstance(command, click.Group) else []
+        context = click.Context(command)
+        names = command.list_commands(context) if isinstance(command, click.Group) else []
+        inner = [(name, command.get_command(context, name)) for name in names]
         return [" ".join(path), *(p for name, sub in inner for p in walk(sub, (*path, name)))]
 
     paths = walk(cli.wideberth, ())[1:]

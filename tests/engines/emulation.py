@@ -15,6 +15,7 @@ from wideberth.engines.digest import Digest
 from wideberth.engines.finishing import examples
 from wideberth.engines.spark import tasks
 from wideberth.engines.spark.tasks import BUCKET, TIES, TOLD
+from wideberth.schema import people_in, strays_in
 
 
 class Broadcast:
@@ -36,6 +37,12 @@ class EmulatedRows:
         self.rng = np.random.default_rng(seed)
         self.partitions = partitions
         self.looks = 0
+
+    def strays(self):
+        return strays_in(self.frame)
+
+    def people(self, **person):
+        return people_in(self.frame, **person)
 
     def digest(self, columns):
         counted = self.frame.group_by(columns).len()
@@ -135,10 +142,11 @@ class EmulatedRows:
         return check(self.published, worst=0, **question)
 
 
-def emulated(frame, *, partitions=3, bucket_rows=60_000, seed=0, rows_seed=0, **asked):
+def emulated(frame, *, partitions=3, bucket_rows=60_000, seed=0, key=None, rows_seed=0, **asked):
     """Make a release as `wideberth.anonymize` would on Spark; return its table and manifest."""
     from wideberth.clock import Clock
     from wideberth.engines.anonymizing import by_parts
+    from wideberth.randomness import RootKey
     from wideberth.request import Request
 
     roles = {role: asked.pop(role, None) for role in ("quasi", "sensitive", "identifier")}
@@ -149,7 +157,8 @@ def emulated(frame, *, partitions=3, bucket_rows=60_000, seed=0, rows_seed=0, **
         None, roles=roles, **said, transform=asked, group=group, schema=frame.clear()
     )
     engine = EmulatedRows(frame, partitions, seed=rows_seed)
-    outcome = by_parts(request, engine, seed=seed, bucket_rows=bucket_rows, clock=Clock(None))
+    root = RootKey.of(seed if key is None else None, key)
+    outcome = by_parts(request, engine, root=root, bucket_rows=bucket_rows, clock=Clock(None))
     return engine.published, outcome.manifest
 
 

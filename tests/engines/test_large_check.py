@@ -6,6 +6,7 @@ import datetime as dt
 import gzip
 import json
 import random
+import re
 import signal
 import stat
 import subprocess
@@ -19,6 +20,7 @@ import polars as pl
 import pytest
 
 import wideberth as wb
+from naive import unnumbered
 from wideberth import tables
 from wideberth.engines.files import checking
 from wideberth.engines.files.source import Source
@@ -43,7 +45,7 @@ def spilled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def same(path: Path, *, memory: str | int = MEMORY, **known: Any) -> wb.CheckResult:
     """Check a file both ways, and return the result if they agree in everything."""
     there, here = wb.check(path, memory=memory, **known), wb.check(path, **known)
-    assert there.to_dict() == here.to_dict()
+    assert unnumbered(there) == unnumbered(here)
     for one, other in zip(there.principles, here.principles, strict=True):
         assert one.worst == other.worst
     assert there.table.equals(here.table), (there.table, here.table)
@@ -195,7 +197,7 @@ def test_a_policy_settles_everything(tmp_path: Path) -> None:
     frame = tables.read(path, tables.ReadOptions(missing=("m", "")))
     known = {"quasi": KNOWN["quasi"], "sensitive": KNOWN["sensitive"]}
     principles = ["k-anonymity:k=3", "epsilon-m:on=salary,epsilon=2%,m=2"]
-    assert there.to_dict() == wb.check(frame, **known, principles=principles).to_dict()
+    assert unnumbered(there) == unnumbered(wb.check(frame, **known, principles=principles))
 
 
 def test_a_file_larger_than_its_batches_and_blocks(
@@ -231,7 +233,7 @@ def test_little_memory_takes_longer(tmp_path: Path, spilled: Path) -> None:
         known = {"quasi": ["a", "b"], "sensitive": "s", "principles": "distinct-l:l=2"}
         there = wb.check(path, memory="512MB", **known)
     assert any(seen), "nothing was spilled"
-    assert there.to_dict() == wb.check(path, **known).to_dict()
+    assert unnumbered(there) == unnumbered(wb.check(path, **known))
     assert not list(spilled.iterdir())
 
 
@@ -272,7 +274,7 @@ def test_text_in_another_encoding(tmp_path: Path) -> None:
     with pytest.warns(tables.TableWarning, match="line 2 of west.csv is not valid UTF-8"):
         there = wb.check(path, memory=MEMORY, **known)
     with pytest.warns(tables.TableWarning):
-        assert there.to_dict() == wb.check(path, **known).to_dict()
+        assert unnumbered(there) == unnumbered(wb.check(path, **known))
     (tmp_path / "wide.csv").write_text("q;s\né;1\nb;2\n", encoding="utf-16")
     same(tmp_path / "wide.csv", **known)
 
@@ -431,7 +433,8 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     def said(*more: str) -> tuple[int, str]:
         with pytest.raises(SystemExit) as stopped:
             main([*command, *more])
-        return int(stopped.value.code or 0), capsys.readouterr().out
+        out = re.sub(r'"number": [0-9]+', '"number": null', capsys.readouterr().out)
+        return int(stopped.value.code or 0), out
 
     there, here = said("--memory", MEMORY), said()
     assert there == here
@@ -467,3 +470,25 @@ def test_a_source_counts_and_groups(tmp_path: Path) -> None:
         assert found["zip"].is_sorted()
         (sizes,) = source.grouped(["zip"])
         assert sizes.columns == ["zip", "count"]
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "arrow"])
+def test_groups_must_be_uniform(tmp_path: Path, suffix: str) -> None:
+    """Exact ages, missing ones among them, were put back into two of three groups."""
+    table = pl.DataFrame(
+        {
+            "Group": [1, 1, 1, 2, 2, 2, None, None, None],
+            "age": ["2*", "2*", "2*", "31", "35", "38", "40", None, "40"],
+            "sex": ["*"] * 9,
+            "zip": [None, None, None, 1, 1, 1, 2, 2, 2],
+            "ill": list("abcabcabc"),
+        }
+    )
+    path = tmp_path / f"table.{suffix}"
+    tables.write(table, path)
+    known = {"sensitive": "ill", "group": "Group", "principles": "k-anonymity:k=3"}
+    found = same(path, quasi=["age", "sex", "zip"], **known)
+    assert not found
+    assert found.uneven is not None
+    assert found.uneven.to_dict() == {"groups": 2, "rows": 6, "columns": ["age"]}
+    assert same(path, quasi=["sex", "zip"], **known)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import random
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 import wideberth as wb
 from wideberth import datasets, tables
 from wideberth.engines.files import measuring
+from wideberth.engines.files.source import Source
 from wideberth.errors import EngineError, WideberthError
 from wideberth.metrics import METRICS, Figure, Material, Metric, register
 
@@ -260,3 +262,30 @@ def test_a_larger_release(tmp_path: Path) -> None:
     tables.write(release.table, path := tmp_path / "r.parquet")
     tables.write(original, before := tmp_path / "o.parquet")
     same(path, quasi=["age", "zip", "sex"], sensitive="salary", group="group", original=before)
+
+
+@pytest.mark.parametrize("batch", [1, 2, 7, 131])
+def test_groups_that_straddle_batches(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, batch: int
+) -> None:
+    """Rows arrive sorted, in batches; the rows of a group may begin in one and end in a later."""
+    whole = Source.stream
+
+    def cut(self: Source, query: str) -> Iterator[pl.DataFrame]:
+        for frame in whole(self, query):
+            yield from (frame[at : at + batch] for at in range(0, max(frame.height, 1), batch))
+
+    release = labels(people()).with_columns(group=pl.int_range(pl.len()) // 3 % 90)
+    release.write_parquet(path := tmp_path / "r.parquet")
+    monkeypatch.setattr(Source, "stream", cut)
+    assert same(path, **ROLES).groups == release.select(ROLES["quasi"]).n_unique() - 1
+    assert same(path, **ROLES, group="group").groups == 90
+    assert same(path, group="group").groups == 90
+    by = ["age", "group", "pay"]
+    with Source.opened(path, memory=2**29) as source:
+        found = pl.concat(list(source.grouped(by[:2], by[2:], entries=5)))
+        expected = release.group_by(by).agg(count=pl.len().cast(pl.Int64))
+        assert found.sort(by).equals(expected.sort(by))
+        found = pl.concat(list(source.grouped(by[:2], entries=5)))
+        assert found["count"].sum() == release.height
+        assert not found.select(by[:2]).is_duplicated().any()

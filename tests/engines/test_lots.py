@@ -9,28 +9,32 @@ from wideberth import datasets
 from wideberth.engines import lots
 from wideberth.engines.files import rows as file_rows
 from wideberth.errors import EngineError, OutputError, VerificationError
+from wideberth.randomness import permuted
 
 QUASI = ["age", "birthplace", "occupation"]
-MASK = 2**52 - 1
 
 
-def undone(ids):
-    """Undo all of an id that can be undone without the secret."""
-    z = [int(i) - 1 for i in ids]
-    for odd in (0x94D049BB133111EB, 0xBF58476D1CE4E5B9):
-        inverse = pow(odd, -1, 2**52)
-        z = [((x ^ (x >> 26)) * inverse) & MASK for x in z]
-    return np.array(z)
+def test_ids_show_neither_their_part_nor_their_order():
+    """Neighbors by number, in any of the 52 bits, are neighbors by chance."""
+    parts = [lots.ids(b"secret", part, 500) for part in range(20)]
+    ids, part = np.concatenate(parts) - 1, np.repeat(np.arange(20), 500)
+    assert ids.min() >= 0
+    assert ids.max() < 2**52
+    assert len(np.unique(ids)) == len(ids)
+    alike = (part[:, None] == part[None, :]).mean()  # of pairs drawn at random: 5%
+    for shift in range(0, 52, 4):
+        turned = ((ids >> shift) | (ids << (52 - shift))) & (2**52 - 1)
+        order = np.argsort(turned)
+        assert abs((part[order][1:] == part[order][:-1]).mean() - alike) < 0.02
+    assert abs(np.corrcoef(np.argsort(np.argsort(parts[3])), np.arange(500))[0, 1]) < 0.2
 
 
-def test_ids_are_lots_all_the_way_down():
-    ids = lots.ids(b"secret", 3, 5_000)
-    assert ids.min() > 0
-    assert ids.max() <= 2**52
-    bare = undone(ids)
-    assert len(np.unique(bare)) == bare.max() - bare.min() + 1  # a run of numbers, and no more:
-    order = np.argsort(np.argsort(bare))
-    assert abs(np.corrcoef(order, np.arange(5_000))[0, 1]) < 0.05
+def test_ids_are_a_permutation():
+    for bits in (2, 8, 12):
+        numbers = np.arange(2**bits, dtype=np.uint64)
+        one, other = (permuted(bytes([key] * 32), numbers, bits) for key in (1, 2))
+        assert np.array_equal(np.sort(one), numbers)
+        assert bits == 2 or not np.array_equal(one, other)
 
 
 def test_parts_and_secrets_differ():
@@ -125,9 +129,13 @@ def test_the_table_outlives_the_release(tmp_path):
     [
         (lambda rows: rows.head(rows.height - 1), "3,999 rows instead of 4,000"),
         (lambda rows: rows.with_columns(pl.col("group") // 2**51), "2 groups instead of"),
+        (
+            lambda rows: rows.with_columns(pl.col("age").shift(1, fill_value="1–2")),
+            "'age' differs within a group",
+        ),
         (lambda rows: rows.with_columns(pl.lit(5).alias("income")), "violate epsilon-m"),
     ],
-    ids=["a row lost", "groups merged", "values changed"],
+    ids=["a row lost", "groups merged", "labels mixed", "values changed"],
 )
 def test_what_is_written_is_verified(tmp_path, monkeypatch, break_it, told):
     """A release is judged by its file, whatever wrote it."""

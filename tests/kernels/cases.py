@@ -16,6 +16,7 @@ import numpy as np
 import polars as pl
 from hypothesis import strategies as st
 
+import naive
 from kernels.samples import KINDS_FOR, Sample, hierarchy, principles, sample, samples, trees
 from naive import ancestry
 from wideberth.algorithms.demand import Demand
@@ -240,7 +241,10 @@ def _principle(draw: st.DrawFn, one: Wish, known: Mapping[str, Sample]) -> Princ
     on, who, fixed = one
     data = known[on or next(iter(known))]
     for _ in range(4):
-        drawn = replace(draw(principles(_class(who), data)), **fixed)
+        drawn = draw(principles(_class(who), data))
+        if fixed.get("variant") == "literal" and naive.given(getattr(drawn, "l", 1)) % 1:
+            drawn = replace(drawn, allowed=())  # type: ignore[call-arg]  # which is refused
+        drawn = replace(drawn, **fixed)
         if on is not None:
             columns = [column.name for column in _columns(on, data)]
             drawn = replace(drawn, on=columns[0] if len(columns) == 1 else columns)

@@ -326,7 +326,7 @@ def test_changes_of_belief(table: Sample, data: st.DataObject) -> None:
     ]
     assert change.negative == (len(negative), len(set(negative)))
     rho1, rho2 = exact["rho1"], exact["rho2"]
-    upward = [alpha[v] <= rho1 and beta[o][v] >= rho2 for v, o in scene.victims]
+    upward = [any(alpha[s] <= rho1 and beta[o][s] >= rho2 for s in names) for _, o in scene.victims]
     downward = [
         any(alpha[s] >= 1 - rho1 and beta[o][s] <= 1 - rho2 for s in names)
         for _, o in scene.victims

@@ -1,14 +1,16 @@
-"""Taking groups apart: `deal`."""
+"""Taking groups apart: `deal`, and to how many hands."""
 
 from __future__ import annotations
 
 from collections import Counter
+from itertools import chain
 
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wideberth.principles.dealing import deal, shuffled_within
+from wideberth.kernels import kinds
+from wideberth.principles.dealing import deal, hands, labels_of, shuffled_within
 
 codes = st.lists(st.integers(0, 6), min_size=1, max_size=14)
 
@@ -49,3 +51,94 @@ def test_many_rows_of_few_codes_are_shuffled_code_by_code() -> None:
         # In about half of the steps within a code the row number falls.
         assert 0.45 < (np.diff(order) < 0).mean() < 0.55
     assert (orders[0] != orders[1]).mean() > 0.9
+
+
+# ---- hands in which similar rows meet
+
+
+@st.composite
+def crowds(draw: st.DrawFn) -> tuple[list[int], int, int, int, int]:
+    """Values in order, both reaches of a neighbourhood, m, and a group size above it."""
+    rows = sorted(draw(st.lists(st.integers(0, 12), min_size=4, max_size=40)))
+    below, above = draw(st.integers(0, 4)), draw(st.integers(0, 4))
+    m = draw(st.integers(1, 4))
+    return rows, below, above, m, draw(st.integers(m, m + 4))
+
+
+def satisfied(hand: list[int], below: int, above: int, m: int) -> bool:
+    """The definition, row by row."""
+    return all(sum(x - below <= y <= x + above for y in hand) * m <= len(hand) for x in hand)
+
+
+def largest_crowd(rows: list[int], reach: int) -> int:
+    return max(sum(x <= y <= x + reach for y in rows) for x in rows)
+
+
+@given(crowds())
+def test_the_bound_on_hands_dealt_in_turn_is_safe(crowd: tuple[list[int], int, int, int, int]):
+    """At most 1 + floor((a - 1) / g) + floor((b - 1) / g) rows of its hand are near a row."""
+    rows, below, above, m, unit = crowd
+    n = len(rows)
+    a = [sum(x <= y <= x + above for y in rows) for x in rows]
+    b = [sum(x - below <= y <= x for y in rows) for x in rows]
+    for g in range(1, n // unit + 1):
+        most = max(1 + (ahead - 1) // g + (back - 1) // g for ahead, back in zip(a, b, strict=True))
+        if most * m <= n // g:
+            assert all(satisfied(rows[h::g], below, above, m) for h in range(g))
+
+
+@given(crowds())
+def test_hands_of_columns(crowd: tuple[list[int], int, int, int, int]):
+    rows, below, above, m, unit = crowd
+    hands, far = kinds.columns(len(rows), unit, m)
+    if not hands or largest_crowd(rows, max(below, above)) > far:
+        return
+    labels = labels_of(len(rows), -hands, m)
+    dealt = [[x for x, at in zip(rows, labels, strict=True) if at == h] for h in range(hands)]
+    assert sorted(chain.from_iterable(dealt)) == rows
+    for hand in dealt:
+        assert len(hand) >= unit
+        assert satisfied(hand, below, above, m)
+
+
+@given(crowds())
+def test_no_number_of_hands_is_ruled_out_that_would_do(crowd: tuple[list[int], int, int, int, int]):
+    rows, below, above, m, _ = crowd
+    near = max(sum(x - below <= y <= x + above for y in rows) for x in rows) - 1
+    for g in range(1, kinds.fewest(near, len(rows), 1, m)):
+        assert not all(satisfied(rows[h::g], below, above, m) for h in range(g))
+
+
+@given(st.integers(1, 3000), st.integers(1, 20))
+def test_every_size_up_to_four_units_and_every_doubling_is_tried(rows: int, unit: int) -> None:
+    hands, tried = rows // unit, []
+    while hands:
+        tried.append(hands)
+        hands = kinds.fewer(hands, rows, unit)
+    sizes = [*range(unit, 4 * unit + 1), *(unit << times for times in range(12))]
+    assert {rows // size for size in sizes} - {0} <= set(tried)
+    assert tried == sorted(set(tried), reverse=True)
+    assert len(tried) <= 3 * unit + 1 + 16 * 12
+
+
+@given(crowds())
+def test_as_many_hands_as_will_do(crowd: tuple[list[int], int, int, int, int]) -> None:
+    """What is found satisfies, no larger number of hands that is tried does, 0 is none."""
+    rows, below, above, m, unit = crowd
+    n, reach = len(rows), max(below, above)
+    near = max(sum(x - below <= y <= x + above for y in rows) for x in rows) - 1
+
+    def fits(g: int) -> bool:
+        return all(satisfied(rows[h::g], below, above, m) for h in range(g))
+
+    most = largest_crowd(rows, reach)
+    found = hands(n, unit, (1, m, 1, 0), crowd=most, near=near, fits=fits)
+    g, by_rank = n // unit, 0
+    while g and not by_rank:
+        by_rank, g = g * fits(g), kinds.fewer(g, n, unit)
+    columns = kinds.columns(n, unit, m)
+    if found >= 0:
+        assert found == by_rank
+    else:
+        assert by_rank < -found == columns[0]
+        assert most <= columns[1]

@@ -269,7 +269,7 @@ def test_beyond_all_subsets_cp_sat_is_asked() -> None:
     verdicts = Counter()
     for seed in range(60):
         one = case(seed, rows=16)
-        if one.rows <= deciding._SUBSETS:
+        if one.rows <= deciding.SUBSETS:
             continue
         relation, codes = one.coded()
         answer = searched(relation, codes, one.cap, one.k)

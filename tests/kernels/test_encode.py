@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from typing import Any
 
 import numpy as np
@@ -151,3 +152,28 @@ def test_vectors_that_are_all_missing() -> None:
     column = encode(pl.Series("p", [None, None], dtype=pl.List(pl.Float64)))
     assert (column.domain.known, column.domain.missing) == (0, 0)
     assert column.codes.tolist() == [0, 0]
+
+
+MIDNIGHT, NOON = dt.datetime(2024, 3, 5), dt.datetime(2024, 3, 5, 12)
+
+
+@pytest.mark.parametrize("unit", ["ms", "us", "ns"])
+@pytest.mark.parametrize("zone", [None, "UTC", "America/New_York"])
+def test_dates_that_users_write_are_moments(unit, zone):
+    """A date is midnight of its column's time zone, however it is written."""
+    series = pl.Series("s", [NOON, MIDNIGHT]).cast(pl.Datetime(unit))
+    domain = encode(series if zone is None else series.dt.replace_time_zone(zone)).domain
+    for value in (MIDNIGHT.date(), MIDNIGHT, "2024-03-05", "05.03.2024", "2024-03-05 00:00"):
+        assert domain.code_of(value) == 0
+    for value in (NOON, "2024-03-05T12:00:00", "2024-03-05 12:00:00.000"):
+        assert domain.code_of(value) == 1
+    for value in ("2024-03-06", "2024-03-05 12:00:00.000001", "noon", "2024-13-05", 5):
+        assert domain.code_of(value) is None
+    if zone == "America/New_York":
+        assert domain.code_of("2024-03-05T17:00:00+00:00") == 1
+    assert zone is not None or domain.code_of("2024-03-05T12:00:00+00:00") is None
+
+
+def test_a_moment_is_a_date_only_at_midnight():
+    domain = encode(pl.Series("s", [MIDNIGHT.date()])).domain
+    assert [domain.code_of(value) for value in (MIDNIGHT, NOON, "5.3.2024")] == [0, None, None]

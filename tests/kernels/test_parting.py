@@ -236,7 +236,7 @@ def block(rng: np.random.Generator, n: int, wanted: list[str]) -> Arrangement:
     rule, places = first.rule.local(first.column.codes.astype(np.int64), unit)
     domain = Domain(name="s", histogram=np.bincount(places))
     given[0] = Demand(first.principle, rule, Column(places.astype(np.int32), domain))
-    task = Arrangement(quasis(rng, n), given, int(rng.integers(2**62)))
+    task = Arrangement(quasis(rng, n), given, rng.bytes(32))
     assert task.apart
     assert task.compilable
     return task

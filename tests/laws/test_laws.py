@@ -232,7 +232,8 @@ def test_a_users_principle_is_known_by_name(registered: None) -> None:
     report = result.principles[0]
     assert (result.satisfied, report.satisfied, report.achieved) == (False, False, {"most": 3.0})
     assert (report.violating_groups, report.violating_rows) == (1, 3)
-    assert report.worst[0].to_dict() == {
+    assert report.worst[0].to_dict(show_rows=True) == {
+        "number": 1,
         "group": {"q": 1},
         "rows": 3,
         "satisfied": False,
@@ -248,6 +249,16 @@ def test_a_users_principle_keeps_its_range_and_its_name(registered: None) -> Non
         wb.check(table, quasi="q", sensitive="s", principles="size-cap:most=0")
     with pytest.raises(ValueError, match="registered already"):
         wb.register(type("Other", (SizeCap,), {}))
+
+
+def test_a_cell_of_a_notebook_can_run_again(registered: None) -> None:
+    again = type("SizeCap", (SizeCap,), {"__module__": SizeCap.__module__, "title": "newer"})
+    assert wb.register(again) is again
+    assert registry()["size-cap"] is again
+    with pytest.raises(
+        ValueError, match=r"by wideberth\.principles\.size: give yours another name"
+    ):
+        wb.register(type("Mine", (SizeCap,), {"name": "k-anonymity"}))
 
 
 def test_what_is_taken_back_is_unknown_again() -> None:

@@ -321,6 +321,34 @@ def test_definition_4_5_accepts_a_block_with_all_combinations():
 # ---- Theorems 5.2 and 5.3, monotonicity
 
 
+def test_theorem_5_1_bayes_optimal_privacy_is_not_monotone():
+    """Two blocks that tell nothing, of people who differ in their priors; united they do.
+
+    Both kinds of people are equally frequent where the priors are known, so that f(s|q*) of the
+    union is the mean of theirs, whatever the numbers of rows.
+    """
+    half, tenth = Fraction(1, 2), Fraction(1, 10)
+    one, other = [half, half], [9 * tenth, tenth]
+    assert wb.posterior([1, 1], one) == one
+    assert wb.posterior([9, 1], other) == other
+    mean = [(a + b) / 2 for a, b in zip(one, other, strict=True)]
+    united = wb.posterior([10, 2], one, mean)
+    assert united == [Fraction(15, 22), Fraction(7, 22)]
+    # A bound that both blocks keep, the union breaks: nothing up to 1/2 becomes likely.
+    assert max(wb.posterior([1, 1], one)) <= half < united[0]
+
+
+def test_theorem_5_1_does_not_concern_a_prior_that_all_share():
+    """With one f(s) for everybody the belief is linear in the counts, and unions keep a bound."""
+    weights = [Fraction(1, 6), Fraction(2, 6), Fraction(3, 6)]
+    blocks = [counts for counts in product(range(3), repeat=3) if any(counts)]
+    for one, two in product(blocks, repeat=2):
+        beliefs = [wb.posterior(counts, weights, [1, 1, 1]) for counts in (one, two)]
+        union = [a + b for a, b in zip(one, two, strict=True)]
+        for s, belief in enumerate(wb.posterior(union, weights, [1, 1, 1])):
+            assert belief <= max(beliefs[0][s], beliefs[1][s])
+
+
 @pytest.mark.parametrize(
     "principle",
     [

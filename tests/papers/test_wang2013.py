@@ -297,6 +297,7 @@ def test_section_3_one_tuple_more_than_fits_is_refused_or_suppressed():
     )
     for method in ("mbf", "optimal"):
         how = {
+            "rows_are_people": True,  # though the tenth row is a copy
             "identifier": ["tuple", "name"],
             "quasi": QUASI,
             "sensitive": "disease",

@@ -15,6 +15,7 @@ import pytest
 import wideberth as wb
 from wideberth import tables
 from wideberth.cli import main
+from wideberth.errors import on_command_line
 
 HERE = Path(__file__).parent
 EPSILON = 1000  # salaries so near to each other are as good as the same
@@ -64,6 +65,11 @@ def people() -> pl.DataFrame:
 
 @cache
 def audited(peer: Peer, *, roles: bool, original: bool) -> dict:
+    """Audit in Python: the hints of a finding depend on where the audit runs, so keep one kind."""
+    return audit(peer, roles=roles, original=original)
+
+
+def audit(peer: Peer, *, roles: bool, original: bool) -> dict:
     named = {"quasi": list(peer.quasi), "sensitive": list(peer.sensitive)} if roles else {}
     before = people() if original else None
     return wb.audit(published(peer), original=before, **named).to_dict()
@@ -374,7 +380,9 @@ def test_the_command_says_the_same(peer, roles, typed):
     named = ["--qi", ",".join(peer.quasi), "--sensitive", ",".join(peer.sensitive)]
     code, out = typed("audit", HERE / peer.file, "--format", "json", *(named if roles else []))
     found = json.loads(out)
-    assert found == json.loads(json.dumps(audited(peer, roles=roles, original=False)))
+    with on_command_line():
+        expected = audit(peer, roles=roles, original=False)
+    assert found == json.loads(json.dumps(expected))
     assert code == (0 if found["safe"] else 3)
 
 

@@ -40,6 +40,33 @@ def refusal(caught: pytest.ExceptionInfo[WideberthError]) -> str:
     return str(error)
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("java.lang.OutOfMemoryError: Java heap space", "ran out of Java heap"),
+        ("java.lang.OutOfMemoryError: GC overhead limit exceeded", "ran out of Java heap"),
+        ("java.lang.OutOfMemoryError: Unable to acquire 64 bytes", "ran out of memory"),
+        ("Not enough memory to build and broadcast the table to all worker nodes", "of Java heap"),
+        ("Job 3 cancelled because SparkContext was shut down", "session was stopped"),
+        ("Cannot call methods on a stopped SparkContext.", "session is stopped"),
+        ("", "connection to Spark is lost"),
+    ],
+)
+def test_a_heap_that_is_too_small(text, message):
+    """What Java says comes through py4j; who reads it must learn how to give more."""
+
+    class Py4JJavaError(Exception):
+        __module__ = "py4j.protocol"
+
+    with pytest.raises(EngineError, match=message) as caught, readable():
+        raise Py4JJavaError(
+            f"An error occurred while calling o1.\n: {text}\n\tat x" if text else ""
+        )
+    assert "spark.driver.memory" in str(caught.value.hint)
+    assert "spark.executor.memory" in str(caught.value.hint)
+    refusal(caught)
+
+
 # whose table it is
 
 

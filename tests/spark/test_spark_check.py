@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 import wideberth as wb
+from naive import unnumbered
 from wideberth.engines.spark.checking import check
 
 if TYPE_CHECKING:
@@ -59,10 +60,19 @@ def table(spark: SparkSession) -> Any:
 def test_the_answer_is_that_of_memory(table: Any, where: dict[str, Any]) -> None:
     known = {**where, "sensitive": ["disease", "salary"], "principles": PRINCIPLES, "worst": 7}
     there, here = check(table, **known), wb.check(people(), **known)
-    assert there.to_dict() == here.to_dict()
+    assert unnumbered(there) == unnumbered(here)
     found = pl.DataFrame(pl.from_arrow(there.table.toArrow()))
     assert found.columns == here.table.columns
     assert sorted(map(str, found.rows())) == sorted(map(str, here.table.rows()))
+
+
+def test_groups_must_be_uniform(spark: SparkSession, table: Any) -> None:
+    known = {"sensitive": "disease", "group": "group", "principles": "k-anonymity:k=2"}
+    there, here = check(table, quasi=QUASI, **known), wb.check(people(), quasi=QUASI, **known)
+    assert unnumbered(there) == unnumbered(here)
+    assert there.uneven.columns == QUASI
+    even = people().with_columns(pl.lit("*").alias("age"), pl.lit(None, pl.Int64).alias("Age"))
+    assert check(in_spark(spark, even), quasi=["age", "Age"], **known).uneven is None
 
 
 def test_vectors_and_their_distances(table: Any) -> None:
@@ -72,7 +82,7 @@ def test_vectors_and_their_distances(table: Any) -> None:
         "principles": "dissimilarity:epsilon=0.1,delta=0.5,k=5,distance=variational",
     }
     there = check(table, **known)
-    assert there.to_dict() == wb.check(people(), **known).to_dict()
+    assert unnumbered(there) == unnumbered(wb.check(people(), **known))
     with pytest.raises(wb.ParameterError, match="claims"):
         there.principles[0].claims()
 
@@ -83,7 +93,7 @@ def test_a_function_of_the_users_is_the_distance(table: Any) -> None:
     )
     known = {"quasi": "age", "sensitive": "disease", "principles": principle}
     there = check(table, **known)
-    assert there.to_dict() == wb.check(people(), **known).to_dict()
+    assert unnumbered(there) == unnumbered(wb.check(people(), **known))
     assert there.principles[0].principle is principle
 
 
@@ -109,3 +119,23 @@ def test_a_collation_makes_no_texts_equal(spark: SparkSession) -> None:
         "SELECT collate(q, 'UTF8_LCASE') AS q, s FROM VALUES ('a', 1), ('A', 2) AS t(q, s)"
     )
     assert check(loose, quasi="q", principles="k-anonymity:k=1").groups == 2
+
+
+def test_text_is_read_as_in_memory(spark: SparkSession) -> None:
+    """Quasi-identifiers that are written in several ways, and numbers that floats would round."""
+    frame = pl.DataFrame(
+        {
+            "weight": ["1.1", "1.10", "2", "+2.0", None, "30"],
+            "zip": ["10", "9", "9", "9", "10", "10"],
+            "pay": ["9223372036854776831", "9223372036854776833", "1.5", "2", "7", "9"],
+        }
+    )
+    known: dict[str, Any] = {
+        "quasi": ["weight"],
+        "sensitive": "pay",
+        "principles": ["k-anonymity:k=2", "epsilon-m:epsilon=1.5,m=2"],
+    }
+    for asked in (known, {**known, "types": {"weight": "text"}}, {**known, "quasi": ["zip"]}):
+        there, here = check(in_spark(spark, frame), **asked), wb.check(frame, **asked)
+        assert unnumbered(there) == unnumbered(here)
+    assert wb.check(frame, **known).groups == 4

@@ -32,13 +32,32 @@ def table(tmp_path: Path) -> str:
     return str(path)
 
 
+#: Run by every Python of a test: reading this one file never ends.
+ENDLESS = """
+import time
+from wideberth import documents
+
+def text_of(path, most, read=documents.text_of):
+    while path.name == "endless.csv":
+        time.sleep(0.1)
+    return read(path, most)
+
+documents.text_of = text_of
+"""
+
+
 @pytest.fixture
-def waiting(table: str, tmp_path: Path) -> dict[str, Any]:
-    """Arguments of the task "hierarchy" with which it never ends: nobody writes into the pipe."""
-    os.mkfifo(tmp_path / "pipe.csv")
+def waiting(table: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """Arguments of the task "hierarchy" with which it never ends."""
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "sitecustomize.py").write_text(ENDLESS)
+    known = os.environ.get("PYTHONPATH")
+    paths = [str(tmp_path / "site"), *([known] if known else [])]
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(paths))
+    (tmp_path / "endless.csv").write_text("18,*\n")
     roles = {"quasi": ["age", "sex"], "sensitive": ["salary"]}
     asked = {"content": {"roles": roles}, "folder": str(tmp_path)}
-    return {"path": table, **asked, "column": "age", "rule": "pipe.csv"}
+    return {"path": table, **asked, "column": "age", "rule": "endless.csv"}
 
 
 def with_jobs(play: Callable[[Jobs], Awaitable[Any]]) -> Any:
@@ -251,7 +270,7 @@ def test_a_release_that_is_not_possible(table: str, tmp_path: Path) -> None:
         with pytest.raises(JobError) as caught:
             await jobs.run("release", asked)
         assert caught.value.kind == "InfeasibleError"
-        assert "epsilon below" in str(caught.value.hint)
+        assert "(tried: 0% loss)" in str(caught.value.hint)
         assert list(made.iterdir()) == []
 
     with_jobs(play)
@@ -275,19 +294,32 @@ def test_large_results_arrive_whole(tmp_path: Path) -> None:
 COMMAND = [sys.executable, "-P", "-m", "wideberth.ui.worker"]
 
 
-def begun(request: dict[str, Any], **more: Any) -> subprocess.Popen[bytes]:
+def begun(task: str, arguments: dict[str, Any], **more: Any) -> subprocess.Popen[bytes]:
     pipe = subprocess.PIPE
     process = subprocess.Popen(
-        COMMAND, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True, **more
+        [*COMMAND, task], stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True, **more
     )
     assert process.stdin is not None
-    process.stdin.write(json.dumps(request).encode() + b"\n")
+    process.stdin.write(json.dumps(arguments).encode() + b"\n")
     process.stdin.flush()
     return process
 
 
+def test_it_refuses_in_the_words_of_the_app(tmp_path: Path) -> None:
+    (tmp_path / "pay.csv").write_text('pay\n"1.234,56"\n"2.500,00"\n')
+    asked = {"content": {}, "folder": "", "column": "pay", "kind": "float"}
+    with begun("fits", {"path": str(tmp_path / "pay.csv"), **asked}) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        *_, last = process.stdout
+        process.stdin.close()
+    hint = json.loads(last)["error"]["hint"]
+    assert "--written" not in hint
+    assert "settings in step 1" in hint
+
+
 def test_it_ends_when_nobody_waits(waiting: dict[str, Any]) -> None:
-    with begun({"task": "hierarchy", "arguments": waiting}) as process:
+    with begun("hierarchy", waiting) as process:
         assert process.stdin is not None
         assert process.stdout is not None
         assert b"reading" in process.stdout.readline()
@@ -297,12 +329,14 @@ def test_it_ends_when_nobody_waits(waiting: dict[str, Any]) -> None:
 
 
 def test_it_ends_when_nothing_is_asked() -> None:
-    ended = subprocess.run(COMMAND, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    ended = subprocess.run(
+        [*COMMAND, "open"], stdin=subprocess.DEVNULL, capture_output=True, check=False
+    )
     assert (ended.returncode, ended.stdout, ended.stderr) == (1, b"", b"")
 
 
 def test_it_hears_no_interruption(waiting: dict[str, Any]) -> None:
-    with begun({"task": "hierarchy", "arguments": waiting}) as process:
+    with begun("hierarchy", waiting) as process:
         assert process.stdout is not None
         process.stdout.readline()
         process.send_signal(signal.SIGINT)
@@ -322,7 +356,7 @@ def test_it_says_nothing_but_what_was_agreed(tmp_path: Path, talkative: bool) ->
     if talkative:
         env["WIDEBERTH_TRACEBACK"] = "1"
     asked = {"path": "secret.csv", "content": {"roles": 5}, "folder": 7, "column": "salary"}
-    with begun({"task": "advise", "arguments": asked}, cwd=tmp_path, env=env) as process:
+    with begun("advise", asked, cwd=tmp_path, env=env) as process:
         assert process.stdout is not None
         assert process.stderr is not None
         lines = [json.loads(line) for line in process.stdout]
@@ -352,3 +386,26 @@ def test_errors_hold_no_values(error: BaseException, kind: str, said: str) -> No
 
 def test_every_task_is_there() -> None:
     assert all(callable(tasks.named(name)) for name in tasks.names())
+
+
+def test_more_than_the_most_at_once(
+    waiting: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One more waits for its turn, and is refused if that does not come."""
+    monkeypatch.setattr("wideberth.ui.jobs.MOST", 2)
+
+    async def play(jobs: Jobs) -> None:
+        running = [await jobs.start("hierarchy", waiting) for _ in range(2)]
+        monkeypatch.setattr("wideberth.ui.jobs._PATIENCE", 0.05)
+        with pytest.raises(JobError, match="the most at once") as refused:
+            await jobs.start("hierarchy", waiting)
+        assert refused.value.kind == "BusyError"
+        assert refused.value.hint
+        monkeypatch.setattr("wideberth.ui.jobs._PATIENCE", SOON)
+        next_one = asyncio.create_task(jobs.start("hierarchy", waiting))
+        await asyncio.sleep(0)
+        assert not next_one.done()
+        await running[0].cancel()
+        assert (await next_one).state == "running"
+
+    with_jobs(play)

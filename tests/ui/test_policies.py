@@ -247,7 +247,7 @@ def test_a_name_that_no_file_can_hold():
         ("a = " + "[" * 100_000, "nested too deeply"),
         ("[roles]\nquasi = 5", "roles.quasi must be a list of column names"),
         ("group = 5", "group must be text"),
-        ("[types]\nage = 'text'", "a column without a role"),
+        ("[types]\nage = 'text'", "column 'age' has no role, but stands under .types."),
     ],
 )
 def test_what_is_no_policy(text, message):
@@ -314,8 +314,8 @@ def test_files_may_lie_elsewhere():
 
 
 def test_a_command_line():
-    line = policies.command_line(EVERYTHING, table="people.csv", output="release.csv", seed=7)
-    assert line == "wideberth anonymize people.csv -p policy.toml -o release.csv --seed 7"
+    line = policies.command_line(EVERYTHING, table="people.csv", output="release.csv")
+    assert line == "wideberth anonymize people.csv -p policy.toml -o release.csv"
 
 
 def test_a_command_line_with_a_report():
@@ -365,7 +365,7 @@ def called(script: str) -> dict[str, Any]:
 
 
 def test_everything_in_python():
-    script = policies.python(EVERYTHING, table="people.csv", output="release.csv", seed=7)
+    script = policies.python(EVERYTHING, table="people.csv", output="release.csv")
     assert (
         script
         == """\
@@ -399,7 +399,6 @@ release = wb.anonymize(
         "population": "everyone.csv",
         "table": {"missing": ["-", ""], "delimiter": ";", "encoding": "latin-1"},
     }),
-    seed=7,
 )
 release.save("release.csv")
 """
@@ -510,19 +509,24 @@ def made(path: Path) -> dict[str, str]:
     }
 
 
+def seeded(script: str) -> str:
+    """Give a program the seed that the app does not write into it."""
+    return script.replace("\n)\nrelease.save", "\n    seed=7,\n)\nrelease.save")
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_file_command_and_python_make_the_same_release(people, case):
     content = {**ASKED, **CASES[case]}
-    told = {"table": "people 1.csv", "seed": 7}
+    told = {"table": "people 1.csv"}
     Path("policy.toml").write_text(policies.toml(content, name="people 1.csv"), encoding="utf-8")
-    line = policies.command_line(content, output="by command.csv", **told)
+    line = policies.command_line(content, output="by command.csv", **told) + " --seed 7"
     command, *words = shlex.split(line)
     assert command == "wideberth"
     with pytest.raises(SystemExit) as stop:
         main(words)
     assert stop.value.code == 0
     Path("script.py").write_text(
-        policies.python(content, output="by python.csv", **told), encoding="utf-8"
+        seeded(policies.python(content, output="by python.csv", **told)), encoding="utf-8"
     )
     runpy.run_path("script.py")
     end = "" if case == "anatomy" else ".csv"
@@ -537,12 +541,12 @@ def test_file_command_and_python_make_the_same_release(people, case):
 def test_both_run_as_they_are_pasted(people):
     """In a shell of their own."""
     content = {**ASKED, **CASES["mondrian"]}
-    told = {"table": "people 1.csv", "seed": 7}
+    told = {"table": "people 1.csv"}
     Path("policy.toml").write_text(policies.toml(content), encoding="utf-8")
-    line = policies.command_line(content, output="one.csv", **told)
+    line = policies.command_line(content, output="one.csv", **told) + " --seed 7"
     folder = str(Path(sys.executable).parent)
     path = {**os.environ, "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}"}
     subprocess.run(["bash", "-c", line], check=True, env=path, capture_output=True)
-    script = policies.python(content, output="two.csv", **told)
+    script = seeded(policies.python(content, output="two.csv", **told))
     subprocess.run([sys.executable, "-"], input=script, text=True, check=True, encoding="utf-8")
     assert made(Path("one.csv")) == made(Path("two.csv"))

@@ -20,14 +20,14 @@ from wideberth.ui.safety import HEADER, Key, Safety
 
 PORT = 8765
 HOST = f"127.0.0.1:{PORT}"
-KEY = Key("the-token", "the-cookie", "the-csrf")  # the same in every process
+KEY = Key("the-token", "the-way", "the-cookie", "the-csrf")  # the same in every process
 COOKIE = {"cookie": f"wideberth-{PORT}={KEY.cookie}"}
 SECRET = "Zq7Xhush"  # noqa: S105 - a marker
 #: A request that is let in.
 ASKED: dict[str, Any] = {
     "type": "http",
     "method": "GET",
-    "path": "/",
+    "path": f"{KEY.root}/",
     "query_string": b"",
     "headers": [(b"host", HOST.encode()), (b"cookie", COOKIE["cookie"].encode())],
 }
@@ -47,13 +47,14 @@ def ask(
     port: int = PORT,
     app: Any = inner,
     key: Key = KEY,
+    root: str = KEY.root,
 ) -> httpx.Response:
-    """Send one request."""
+    """Send one request for something below the secret part of the paths."""
 
     async def sent() -> httpx.Response:
         transport = httpx.ASGITransport(Safety(app, port=port, key=key))
         async with httpx.AsyncClient(transport=transport) as client:
-            return await client.request(method, f"http://{host}{target}", headers=headers)
+            return await client.request(method, f"http://{host}{root}{target}", headers=headers)
 
     return asyncio.run(sent())
 
@@ -131,9 +132,9 @@ def raw(scope: dict[str, Any], app: Any = inner) -> list[Message]:
 def test_the_token_is_exchanged_for_a_cookie():
     answer = ask(f"/?token={KEY.token}", {})
     assert answer.status_code == 200  # no redirect: the cookie would not come along
-    assert '<meta http-equiv="refresh" content="0;url=/">' in answer.text
+    assert '<meta http-equiv="refresh" content="0;url=/the-way/">' in answer.text
     cookie = answer.headers["set-cookie"]
-    assert cookie == f"wideberth-{PORT}={KEY.cookie}; HttpOnly; SameSite=Strict; Path=/"
+    assert cookie == f"wideberth-{PORT}={KEY.cookie}; HttpOnly; SameSite=Strict; Path=/the-way/"
     assert ask(headers={"cookie": cookie.partition(";")[0]}).text == "let in"
 
 
@@ -192,15 +193,38 @@ def test_looking_at_where_it_leads_takes_no_time():
 def leads_to(path: str) -> str:
     answer = ask(f"/?token={KEY.token}&next={path}", {})
     assert answer.status_code == 200
-    return answer.text.partition('content="0;url=')[2].partition('"')[0]
+    return answer.text.partition('content="0;url=/the-way')[2].partition('"')[0]
 
 
 def test_an_address_to_print():
     address = KEY.address(PORT, "/tables/1/data?a=b")
-    assert address.startswith(f"http://{HOST}/?token={KEY.token}&next=")
-    answer = ask(address.removeprefix(f"http://{HOST}"), {})
-    assert 'url=/tables/1/data?a=b"' in answer.text
-    assert KEY.address(PORT) == f"http://{HOST}/?token={KEY.token}"
+    assert address.startswith(f"http://{HOST}/the-way/?token={KEY.token}&next=")
+    answer = ask(address.removeprefix(f"http://{HOST}/the-way"), {})
+    assert 'url=/the-way/tables/1/data?a=b"' in answer.text
+    assert KEY.address(PORT) == f"http://{HOST}/the-way/?token={KEY.token}"
+
+
+# The secret part of the paths
+
+
+@pytest.mark.parametrize("root", ["", "/", "/the", "/the-way-x", "/THE-WAY", "/x/the-way", "/é"])
+@pytest.mark.parametrize("target", ["/", "/data", "/static/app.js", f"/?token={KEY.token}"])
+def test_everything_lies_below_the_secret_part(root, target):
+    answer = ask(target, with_cookie(x_wideberth=KEY.csrf), root=root)
+    assert answer.status_code == 403
+    assert "let in" not in answer.text
+    assert "set-cookie" not in answer.headers
+
+
+def test_the_secret_part_is_a_folder():
+    assert ask("", root="/the-way").status_code == 403
+
+
+def test_the_app_learns_where_it_lies():
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        await PlainTextResponse(scope["root_path"])(scope, receive, send)
+
+    assert ask("/data", app=app).text == "/the-way"
 
 
 # The cookie
@@ -397,7 +421,7 @@ def sent_to(app: Any, target: str) -> httpx.Response:
     async def sent() -> httpx.Response:
         transport = httpx.ASGITransport(app)
         async with httpx.AsyncClient(transport=transport) as client:
-            return await client.get(f"http://{HOST}{target}", headers=COOKIE)
+            return await client.get(f"http://{HOST}{KEY.root}{target}", headers=COOKIE)
 
     return asyncio.run(sent())
 
@@ -431,7 +455,7 @@ def test_a_bug_below_what_starlette_says_gives_nothing_away(capsys):
 
 
 def test_a_bug_halfway_leaves_the_answer_incomplete(capsys):
-    said = raw({**ASKED, "path": "/half"}, Starlette(routes=ROUTES))
+    said = raw({**ASKED, "path": f"{KEY.root}/half"}, Starlette(routes=ROUTES))
     assert [message.get("body") for message in said] == [None, b"begun"]
     assert said[-1]["more_body"]  # so the server drops the connection
     told = capsys.readouterr().err
@@ -478,8 +502,8 @@ def test_who_goes_away_is_no_bug(capsys):
 
 def test_secrets_differ_and_are_not_shown():
     key = Key.new()
-    secrets = [key.token, key.cookie, key.csrf]
-    assert len({*secrets, KEY.token, KEY.cookie, KEY.csrf}) == 6
+    secrets = [key.token, key.way, key.cookie, key.csrf]
+    assert len({*secrets, KEY.token, KEY.way, KEY.cookie, KEY.csrf}) == 8
     assert all(len(secret) >= 43 for secret in secrets)
     assert not any(secret in repr(key) for secret in secrets)
 
@@ -487,4 +511,4 @@ def test_secrets_differ_and_are_not_shown():
 def test_no_refusal_tells_a_secret():
     for headers in ({}, {"origin": "null"}):
         text = json.dumps([ask("/", headers).text, dict(ask("/", headers).headers)])
-        assert not any(secret in text for secret in (KEY.token, KEY.cookie, KEY.csrf))
+        assert not any(secret in text for secret in (KEY.token, KEY.way, KEY.cookie, KEY.csrf))

@@ -7,6 +7,7 @@ import http.client
 import json
 import os
 import re
+import resource
 import signal
 import socket
 import subprocess
@@ -22,6 +23,13 @@ from wideberth import datasets
 
 MARK = "Zq7Xhush"
 SECRET = "not for anybody"  # noqa: S105 - a text
+
+
+#: The request and the end of the connection arrive together.
+_HALF_CLOSED = (
+    "joined.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 1); joined.sendall(asked); "
+    "joined.shutdown(socket.SHUT_WR)"
+)
 
 
 @pytest.fixture(scope="module")
@@ -68,6 +76,7 @@ def raw(
     client: Client, target: str, *, method: str = "GET", **headers: str | None
 ) -> tuple[int, str]:
     """Send a request exactly as written: other clients tidy an address up."""
+    target = client.server.root.removeprefix(client.server.origin) + target
     cookie = "; ".join(f"{key}={value}" for key, value in client.http.cookies.items())
     given = {"Host": f"127.0.0.1:{client.server.port}", "Cookie": cookie, **client.headers}
     given |= {name.replace("_", "-"): value for name, value in headers.items()}
@@ -135,7 +144,7 @@ def test_headers(client: Client, run: str) -> None:
     cookie = client.welcome.headers["set-cookie"]
     assert "HttpOnly" in cookie
     assert "SameSite=Strict" in cookie
-    assert "Path=/" in cookie
+    assert cookie.endswith(f"Path=/{client.server.root.rpartition('/')[2]}/")
     answers = [client.welcome, client.http.get("/static/app.js"), client.http.get("/nowhere")]
     answers += [client.http.get(f"{run}/{page}") for page in ("judge", "export")]
     for answer in answers:
@@ -163,9 +172,9 @@ def test_token_leads_to_our_own_pages_only(client: Client, onward: str) -> None:
     token = client.server.address.partition("token=")[2]
     answer = client.http.get("/", params={"token": token, "next": onward})
     assert answer.status_code == 200
-    (target,) = set(re.findall(r'(?:url=|href=")([^"]*)"', answer.text))
-    assert target.startswith("/")
-    assert not target.startswith("//")
+    (target,) = set(re.findall(r'(?:url=|<a href=")([^"]*)"', answer.text))
+    assert target.startswith(client.server.root.removeprefix(client.server.origin) + "/")
+    assert "//" not in target
     assert "\\" not in target
 
 
@@ -393,7 +402,7 @@ def test_start_that_fails_says_why_and_leaves_nothing(
         taken = None
     done = subprocess.run(
         [sys.executable, "-m", "wideberth", "ui", "--no-browser", *arguments],
-        env={**os.environ, "TMPDIR": str(tmp_path)},
+        env={**os.environ, "TMPDIR": str(tmp_path), "XDG_STATE_HOME": str(tmp_path / "state")},
         capture_output=True,
         text=True,
         check=False,
@@ -412,18 +421,67 @@ def test_start_that_fails_says_why_and_leaves_nothing(
     not os.path.exists("/proc/net/tcp") or os.geteuid() != 0, reason="only root can be another"
 )
 @pytest.mark.parametrize("more", ["", "X-Forwarded-For: 10.0.0.1\r\n"], ids=["plain", "forwarded"])
-def test_another_user_with_the_cookie_is_refused(client: Client, more: str) -> None:
+@pytest.mark.parametrize(
+    "way",
+    ["joined.sendall(asked)", _HALF_CLOSED],
+    ids=["open", "half closed"],
+)
+def test_another_user_with_all_secrets_gets_no_answer(client: Client, more: str, way: str) -> None:
     host = client.server.origin.removeprefix("http://")
+    root = client.server.root.removeprefix(client.server.origin)
     cookie = "; ".join(f"{name}={value}" for name, value in client.http.cookies.items())
     request = (
-        f"GET / HTTP/1.1\r\nHost: {host}\r\nCookie: {cookie}\r\n{more}Connection: close\r\n\r\n"
+        f"GET {root}/ HTTP/1.1\r\nHost: {host}\r\nCookie: {cookie}\r\n{more}"
+        "Connection: close\r\n\r\n"
     )
     script = (
         "import os, socket, sys\nos.setuid(int(sys.argv[1]))\njoined = socket.socket()\n"
-        "joined.connect(('127.0.0.1', int(sys.argv[2])))\njoined.sendall(sys.argv[3].encode())\n"
-        "print(joined.recv(100).split()[1].decode())\n"
+        "asked = sys.argv[3].encode()\n"
+        f"joined.connect(('127.0.0.1', int(sys.argv[2])))\ntry:\n    {way}\n"
+        "    print(joined.recv(100).split()[1].decode())\n"
+        "except (OSError, IndexError):\n    print('nothing')\n"
     )
-    for uid, status in ((0, "200"), (65534, "403")):
+    for uid, status in ((0, "200"), (65534, "nothing")):
         words = [sys.executable, "-c", script, str(uid), host.partition(":")[2], request]
         told = subprocess.run(words, capture_output=True, text=True, check=True)
         assert told.stdout.strip() == status
+
+
+@pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="only Linux sets others' limits")
+def test_idle_connections_keep_nobody_out(client: Client) -> None:
+    most = 256  # files that the server may have open
+    pid, kind = client.server.process.pid, resource.RLIMIT_NOFILE
+    before = resource.prlimit(pid, kind)
+    resource.prlimit(pid, kind, (most, before[1]))
+    with contextlib.ExitStack() as held:
+        for _ in range(most + 20):
+            held.enter_context(socket.create_connection(("127.0.0.1", client.server.port)))
+        assert client.http.get("/", timeout=20).status_code == 200
+    resource.prlimit(pid, kind, before)
+
+
+_MANY = """
+import encodings.idna, os, resource, socket, sys
+port, uid, many = map(int, sys.argv[1:])
+resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
+os.setuid(uid)
+held = [socket.create_connection(("127.0.0.1", port)) for _ in range(many)]
+print("made", flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/net/tcp"), reason="only Linux tells")
+@pytest.mark.parametrize("other", [False, True], ids=["own", "of another user"])
+def test_many_connections_do_not_stall_the_app(client: Client, other: bool) -> None:
+    if other and os.geteuid() != 0:
+        pytest.skip("only root can be another")
+    words = [client.server.port, 65534 if other else os.geteuid(), 1100]
+    script = [sys.executable, "-c", _MANY, *map(str, words)]
+    with subprocess.Popen(
+        script, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as running:
+        assert running.stdout is not None
+        assert running.stdout.readline() == "made\n"
+        assert raw(client, "/")[0] == 200  # within a minute: an app that is stalled fails
+        running.communicate()

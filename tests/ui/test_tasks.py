@@ -7,6 +7,7 @@ import json
 import stat
 import subprocess
 import sys
+import tomllib
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
@@ -20,14 +21,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import wideberth as wb
-from wideberth import datasets
-from wideberth.errors import HierarchyError, OutputError, PolicyError, TableError, WideberthError
+from wideberth import datasets, schema, tables
+from wideberth.advice import proposed_policy
+from wideberth.errors import (
+    HierarchyError,
+    OutputError,
+    PolicyError,
+    TableError,
+    UndecidedError,
+    WideberthError,
+    in_the_app,
+)
 from wideberth.policy import Policy
+from wideberth.tables.notation import Notation
 from wideberth.ui.tasks.advising import advise, thinned
 from wideberth.ui.tasks.hierarchies import hierarchy
 from wideberth.ui.tasks.judging import possible
-from wideberth.ui.tasks.opening import profile
+from wideberth.ui.tasks.opening import fits, profile
 from wideberth.ui.tasks.releasing import plain, release
+from wideberth.ui.tasks.usual import protect
 
 
 def quiet(phase: str, done: int, total: int) -> None:
@@ -98,8 +110,34 @@ def test_a_table_is_described(table: Path) -> None:
     proposal = told["proposal"]
     assert proposal["roles"]["identifier"] == ["name"]
     assert proposal["types"]["zip"] == "text"
-    assert [p["name"] for p in proposal["principle"]] == ["k-anonymity", "distinct-l", "epsilon-m"]
+    asked = [p["name"] for p in proposal["principle"]]
+    assert asked == ["k-anonymity", "frequency-l", "delta-l"]
     assert Policy.of(tomli_loaded(proposal)).roles["quasi"] == ["age", "zip"]
+
+
+def test_a_wide_table_shows_how_far_it_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(3)
+    wide = {f"n{i}": rng.integers(0, 9999, 400) for i in range(40)}
+    wide |= {f"f{i}": rng.integers(0, 9999, 400) / 100 for i in range(20)}
+    path = tmp_path / "wide.csv"
+    pl.DataFrame(wide).write_csv(path)
+    heard, read = [], []
+    plain_of = Notation.plain
+
+    def counted(self: Notation, texts: pl.Series) -> pl.Series:
+        read.append(self.example)
+        return plain_of(self, texts)
+
+    monkeypatch.setattr(Notation, "plain", counted)
+    told = profile(path=str(path), tell=lambda *said: heard.append(said))
+    assert {one["type"] for one in told["columns"]} == {"integer", "float"}
+    assert [said for said in heard if said[0] == "looking at columns"] == [
+        ("looking at columns", done, 60) for done in range(60)
+    ]
+    # A dozen notations were tried four times on every column, which took minutes.
+    assert not read
 
 
 def tomli_loaded(content: dict[str, Any]) -> dict[str, Any]:
@@ -129,18 +167,20 @@ def test_nothing_impossible_is_proposed(
     judged = possible(path=str(path), content=proposal, folder="", tell=quiet)
     assert {one["verdict"] for one in judged["principles"]} <= {"yes"}
     assert judged["together"] is None
-    frame = pl.read_csv(path, infer_schema=False, null_values="?")
-    for one in proposal["principle"]:
-        if one["name"] == "epsilon-m":
-            assert wb.advise(frame, one["on"]).achievable(one["epsilon"], one["m"])
 
 
-def test_numbers_get_a_round_epsilon_of_about_half_the_bound(tmp_path: Path) -> None:
-    path = tmp_path / "incomes.csv"
-    pl.DataFrame({"age": range(1000), "income": range(0, 85_000, 85)}).write_csv(path)
-    (_, near) = opened(path)["proposal"]["principle"]
-    assert near == {"name": "epsilon-m", "on": "income", "epsilon": 10_000, "m": 5}
-    assert wb.advise(path, "income").max_epsilon(5) == 17_000
+def test_the_app_begins_with_what_init_proposes(tmp_path: Path) -> None:
+    path = tmp_path / "people.csv"
+    wb.datasets.census(400).write_csv(path)
+    frame = tables.read(path)
+    guesses = schema.guess(frame)
+    text = schema.policy_text(guesses, "people.csv", proposal=proposed_policy(frame, guesses))
+    written = tomllib.loads(text)
+    proposal = opened(path)["proposal"]
+    for part in ("types", "principle", "hierarchies", "transform"):
+        assert proposal[part] == written[part]
+    assert [p["name"] for p in proposal["principle"]] == ["k-anonymity", "frequency-l", "delta-l"]
+    assert proposal["transform"]["align"] == {"age": 5}
 
 
 def test_read_options_are_kept(tmp_path: Path) -> None:
@@ -196,7 +236,7 @@ def test_distributions_are_guarded_together(tmp_path: Path) -> None:
         {"age": range(6), "disease.flu": [0.5, 0.25] * 3, "disease.cold": [0.5, 0.75] * 3}
     ).write_csv(path)
     told = opened(path)
-    assert told["proposal"]["principle"][1:] == [{"name": "distinct-l", "on": "disease.*", "l": 2}]
+    assert told["proposal"]["principle"][1:] == [{"name": "frequency-l", "on": "disease.*", "l": 2}]
     assert column(told, "disease.flu")["part_of"] == "disease"
 
 
@@ -398,6 +438,115 @@ def test_principles_that_do_not_go_together(table: Path) -> None:
     assert possible(path=str(table), content=asked, folder="", tell=quiet)["together"] is None
 
 
+def test_principles_are_tested_together_and_proposals_hold(tmp_path: Path) -> None:
+    # Of 0, 1, … 39, only pairs such as 7 and 27 differ by more than 19.
+    path = tmp_path / "pairs.csv"
+    pl.DataFrame({"age": range(40), "pay": range(40)}).write_csv(path)
+    near = {"name": "epsilon-m", "on": "pay", "epsilon": 19, "m": 2}
+    crowd = {"name": "k-anonymity", "k": 10}
+    content = {"roles": {"quasi": ["age"], "sensitive": ["pay"]}, "types": {"pay": "integer"}}
+
+    def told_of(*entries: dict[str, Any]) -> dict[str, Any]:
+        asked = {**CONTENT, **content, "principle": list(entries)}
+        told = possible(path=str(path), content=asked, folder="", tell=quiet)
+        assert json.loads(json.dumps(told, allow_nan=False)) == told
+        return told
+
+    told = told_of(crowd, near)
+    assert [one["verdict"] for one in told["principles"]] == ["yes", "yes"]
+    assert told["together"]["verdict"] in ("no", "unknown")
+    assert "k-anonymity" in told["together"]["what"]
+    crowded, nearer = told["together"]["tries"]
+    assert crowded == {"words": "k-anonymity: k=2", "at": 0, "entry": {**crowd, "k": 2}}
+    assert told_of(crowded["entry"], near)["together"] is None
+    assert nearer["words"] == "(ε,m)-anonymity: epsilon=15"
+    assert told_of(crowd, nearer["entry"])["together"] is None
+
+    told = told_of(crowd, {**near, "epsilon": 30})
+    assert [one["verdict"] for one in told["principles"]] == ["yes", "no"]
+    tries = told["principles"][1]["tries"]
+    assert {one["at"] for one in tries} == {1}
+    for one in tries:
+        assert told_of(one["entry"])["principles"][0]["verdict"] == "yes"
+
+
+def test_principles_that_the_whole_table_satisfies_go_together(tmp_path: Path) -> None:
+    path = tmp_path / "people.csv"
+    datasets.sal(100).write_csv(path)
+    far = {"name": "dissimilarity", "on": "income", "k": 5, "epsilon": 8000, "delta": 0.5}
+    content: dict[str, Any] = {
+        "version": 1,
+        "roles": {
+            "quasi": ["age"],
+            "sensitive": ["income"],
+            "insensitive": ["birthplace", "occupation"],
+        },
+        "principle": [{"name": "k-anonymity", "k": 70}, far],
+    }
+    assert possible(path=str(path), content=content, folder="", tell=quiet)["together"] is None
+    assert wb.anonymize(path, policy=Policy.of(content)).manifest["groups"] == 1
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "m"), [("mondrian", 2), ("mondrian", 3), ("lattice", 2), ("anatomy", 2)]
+)
+def test_what_each_algorithm_is_told_of_principles_together(
+    tmp_path: Path, algorithm: str, m: int
+) -> None:
+    path = tmp_path / "pairs.csv"
+    table = pl.DataFrame({"age": range(40), "pay": range(40), "ill": ["a", "b"] * 20})
+    table.write_csv(path)
+    asked = [
+        {"name": "k-anonymity", "k": 10},
+        {"name": "frequency-l", "on": "ill", "l": 2},
+        {"name": "epsilon-m", "on": "pay", "epsilon": 19 if m == 2 else 12, "m": m},
+    ]
+    content = {
+        "version": 1,
+        "roles": {"quasi": ["age"], "sensitive": ["pay", "ill"]},
+        "types": {"pay": "integer"},
+        "transform": {"algorithm": algorithm},
+        "hierarchies": {"age": {"interval": [10, 20, 40]}},
+    }
+    told = possible(path=str(path), content={**content, "principle": asked}, folder="", tell=quiet)
+    assert {one["verdict"] for one in told["principles"]} == {"yes"}
+    with pytest.raises(WideberthError):
+        wb.anonymize(path, policy=Policy.of({**content, "principle": asked}))
+    assert told["together"]["verdict"] == ("no" if m == 2 else "unknown")
+    assert ("one sensitive attribute" in told["together"]["what"]) is (algorithm == "anatomy")
+    assert m != 3 or any("epsilon=" in one["words"] for one in told["together"]["tries"])
+    for one in told["together"]["tries"] or ():
+        changed = [*asked[: one["at"]], one["entry"], *asked[one["at"] + 1 :]]
+        assert wb.anonymize(path, policy=Policy.of({**content, "principle": changed}), seed=1)
+
+
+def test_a_column_made_sensitive_gets_a_principle_that_goes_with_the_others(table: Path) -> None:
+    near = {"name": "epsilon-m", "on": "salary", "epsilon": 1000, "m": 5}
+    asked = [{"name": "k-anonymity", "k": 5}, near]
+    roles = {**ROLES, "quasi": ["zip"], "sensitive": ["disease", "salary", "age"]}
+    content = {**CONTENT, "roles": roles, "principle": asked}
+    given: dict[str, Any] = {"path": str(table), "folder": "", "tell": quiet}
+    for column, name in (("age", "delta-l"), ("disease", "frequency-l")):
+        (entry,) = protect(column=column, content=content, **given)["principle"]
+        assert (entry["name"], entry["on"]) == (name, column)
+        told = possible(content={**content, "principle": [*asked, entry]}, **given)
+        assert {one["verdict"] for one in told["principles"]} == {"yes"}
+        assert told["together"] is None
+    people().with_columns(disease=pl.lit("flu")).write_csv(table)
+    told = protect(column="disease", content=content, **given)
+    assert told["principle"] == []
+    assert "one value" in told["why"]
+
+
+def test_a_type_that_does_not_fit_is_refused_with_the_row(table: Path) -> None:
+    given: dict[str, Any] = {"path": str(table), "content": CONTENT, "folder": "", "tell": quiet}
+    assert fits(column="age", kind="float", **given) == {"column": "age", "type": "float"}
+    with pytest.raises(TableError, match="column 'disease', row 1: not an integer"):
+        fits(column="disease", kind="integer", **given)
+    with pytest.raises(WideberthError):
+        fits(column="height", kind="integer", **given)
+
+
 def test_roles_need_not_be_complete(table: Path) -> None:
     (one,) = judged(table, {"name": "k-anonymity", "k": 2}, roles={}, types={})
     assert one["verdict"] == "yes"
@@ -437,12 +586,45 @@ def test_intervals_masks_and_trees(table: Path) -> None:
     assert ["flu", "airways"] in tree["levels"][1]["examples"]
 
 
+def test_levels_are_those_of_an_audit_s_findings(tmp_path: Path) -> None:
+    """Also where values lie at unequal depth: a finding's level is one that the editor shows."""
+    (tmp_path / "tree.csv").write_text("flu;airways;inner;*\ncold;airways;inner;*\nulcer;inner;*\n")
+    ill = ["flu", "cold"] * 3 + ["flu", "ulcer"] * 3
+    frame = pl.DataFrame({"age": [1] * 6 + [2] * 6, "ill": ill})
+    frame.write_csv(tmp_path / "ill.csv")
+    roles = {"quasi": ["age"], "sensitive": ["ill"]}
+    told = hierarchy(
+        path=str(tmp_path / "ill.csv"),
+        content={"roles": roles},
+        folder=str(tmp_path),
+        column="ill",
+        rule="tree.csv",
+        tell=quiet,
+    )
+    shown = {level["level"]: dict(level["examples"]) for level in told["levels"]}
+    rules = {"ill": str(tmp_path / "tree.csv")}
+    audit = wb.audit(frame, quasi="age", sensitive="ill", hierarchies=rules)
+    (finding,) = [one for one in audit.findings if one.name == "similarity"]
+    found = finding.figures["levels"]
+    assert [one["people"] for one in found] == [6, 12]
+    for one in found:
+        level = one["above_values"]
+        assert f"at level {level}" in finding.title
+        # By hand: those whose group is of one kind on that level, and not on the one below.
+        kinds = [shown[level][value] for value in ill]
+        alike = sum(6 for group in (kinds[:6], kinds[6:]) if len(set(group)) == 1)
+        assert alike == one["people"]
+        below = [shown[level - 1][value] for value in ill]
+        assert alike > sum(6 for group in (below[:6], below[6:]) if len(set(group)) == 1)
+
+
 def test_what_is_wrong_with_a_hierarchy(table: Path) -> None:
     (table.parent / "short.csv").write_text("flu;airways;*\ncold;airways;*\n")
     (table.parent / "odd.csv").write_text("flu;airways;*\ncold;flu;*\nairways;flu;*\n")
-    with pytest.raises(HierarchyError, match=r"2 values are missing .*row \d+") as caught:
-        tried(table, "disease", "short.csv")
-    assert "ulcer" not in str(caught.value)
+    with pytest.raises(
+        HierarchyError, match=r"2 values are missing .*row \d+.*'ulcer' in \d+ rows"
+    ):
+        tried(table, "disease", "short.csv")  # labels, of many people each
     for on, rule in (
         ("disease", "odd.csv"),
         ("disease", "absent.csv"),
@@ -516,15 +698,25 @@ def test_a_release_is_that_of_the_command_line(table: Path, kind: str) -> None:
     else:
         made = ["release.csv", "release.csv.manifest.json"]
         pairs = [(output / "release.csv", target)]
+    # "Random order" stands under no sorted table: that of an anatomy's values is one.
+    assert [one["sorted_by"] for one in told["previews"]] == ([None, "group"] if exact else [None])
     assert told["files"] == [*made, "report.html", "report.json"]
     for ours, theirs in pairs:
         assert ours.read_bytes() == theirs.read_bytes()
     written = json.loads((output / made[0 if exact else 1]).read_text())
     assert told["manifest"] == written
+    assert any(text.startswith("the seed is fixed") for text in told["manifest"]["warnings"])
+    assert told["manifest"]["seed"] == "fixed, for tests only"
     theirs = json.loads(report.read_text())
     assert told["report"] == json.loads((output / "report.json").read_text())
-    same = ("risk", "group_sizes", "utility", "queries", "findings", "tradeoff")
+    same = ("risk", "group_sizes", "utility", "queries", "tradeoff")
     assert {k: told["report"][k] for k in same} == {k: theirs[k] for k in same}
+    # What to do is said in words of the app there, and in those of the command line here.
+    found, typed_ones = (
+        [[finding[key] for key in ("name", "severity")] for finding in one["findings"]]
+        for one in (told["report"], theirs)
+    )
+    assert found == typed_ones
     for path in output.rglob("*"):
         assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600)
     assert (told["nodes"] is None) == (kind != "lattice")
@@ -617,3 +809,53 @@ def test_what_is_proposed_can_be_released(tmp_path: Path, made: Any) -> None:
     assert sum(map(len, proposal["roles"].values())) == made(400).width
     told, _ = released(path, proposal)
     assert told["problem"] is None
+
+
+def test_an_identifier_that_repeats_is_asked_about_in_step_1(tmp_path: Path) -> None:
+    once = people(60).drop("name")
+    visits = pl.concat([once, once]).with_columns(patient_id=pl.Series([*range(60)] * 2))
+    visits.write_csv(tmp_path / "visits.csv")
+    told = opened(tmp_path / "visits.csv")
+    assert told["people"]["what"] == "120 rows, but only 60 different values of 'patient_id'"
+    content = told["proposal"]
+    content["roles"]["identifier"] = ["patient_id"]
+    content["roles"]["quasi"] = ["age", "zip"]
+    content["principle"] = [{"name": "k-anonymity", "k": 5}]
+    refusal = pytest.raises(UndecidedError, match="120 rows, but only 60")
+    with in_the_app(), refusal as refused:
+        released(tmp_path / "visits.csv", content)
+    assert "tick the box below the columns in step 1" in str(refused.value.hint)
+    (tmp_path / "made").rmdir()
+    made, _ = released(tmp_path / "visits.csv", {**content, "rows_are_people": True})
+    assert made["manifest"]["rows_are_people"] is True
+    once.write_csv(tmp_path / "once.csv")
+    assert opened(tmp_path / "once.csv")["people"] is None
+
+
+def test_dates_that_can_be_read_in_two_ways_are_asked_about_in_step_1(tmp_path: Path) -> None:
+    born = [f"0{1 + i % 9}/0{1 + i % 7}/1972" for i in range(60)]
+    people(60).drop("name", "zip").with_columns(born=pl.Series(born)).write_csv(
+        tmp_path / "people.csv"
+    )
+    content = opened(tmp_path / "people.csv")["proposal"]
+    content["roles"]["quasi"] = ["age", "born"]
+    content["principle"] = [{"name": "k-anonymity", "k": 5}]
+    refusal = pytest.raises(UndecidedError, match="'born' can be read in 2 ways")
+    with in_the_app(), refusal as refused:
+        released(tmp_path / "people.csv", content)
+    assert str(refused.value.hint).endswith("or, to keep it as text, choose that type there")
+    assert "types=" not in str(refused.value.hint)
+
+
+def test_a_total_is_asked_about_in_step_1(tmp_path: Path) -> None:
+    table = people(60).drop("name").with_columns(pl.col("zip").cast(pl.String))
+    total = table.tail(1).with_columns(zip=pl.lit("Total"))
+    pl.concat([table, total]).write_csv(tmp_path / "people.csv")
+    content = opened(tmp_path / "people.csv")["proposal"]
+    content["roles"]["quasi"] = ["age", "zip"]
+    content["principle"] = [{"name": "k-anonymity", "k": 5}]
+    refusal = pytest.raises(UndecidedError, match="looks like a total")
+    with in_the_app(), refusal as refused:
+        released(tmp_path / "people.csv", content)
+    assert str(refused.value.hint).startswith("delete it; or, if every row is a different person")
+    assert "tick the box below the columns in step 1" in str(refused.value.hint)

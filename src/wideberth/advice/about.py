@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from wideberth import tables
 from wideberth.attributes import require_column
-from wideberth.errors import ParameterError, TableError
+from wideberth.errors import ParameterError, TableError, what_to_type
 from wideberth.examining import names_of
 from wideberth.policy import Policy
 from wideberth.schema import TYPES, by_column, prefix_of
@@ -60,7 +60,10 @@ class About:
             raise ParameterError(
                 "which column is sensitive is not said"
                 + (f": the policy has {len(several)}" if several else ""),
-                hint=f"--sensitive {several[0]}" if several else "--sensitive COLUMN",
+                hint=what_to_type(
+                    python=f'sensitive="{several[0] if several else "column"}"',
+                    command=f"--sensitive {several[0] if several else 'COLUMN'}",
+                ),
             )
         types, hierarchies = by_column(types, frame.columns), by_column(hierarchies, frame.columns)
         for name in names:
@@ -89,7 +92,7 @@ class About:
 
 
 def adopted(table: object, policy: Policy | None) -> pl.DataFrame:
-    """Take in a table, a file or a single column.
+    """Take in a table, a file or a single column, with its numbers and dates read.
 
     Parameters
     ----------
@@ -100,6 +103,11 @@ def adopted(table: object, policy: Policy | None) -> pl.DataFrame:
     """
     if isinstance(table, str | Path):
         return tables.read(table, policy.options if policy else None)
+    frame = _in_memory(table)
+    return frame if policy is None else tables.in_formats(frame, policy.options)
+
+
+def _in_memory(table: object) -> pl.DataFrame:
     if isinstance(table, Mapping):
         what = f"expected a table or the values of a column, got {type(table).__name__}"
         raise TableError(what, hint="build a dataframe, or name a file")

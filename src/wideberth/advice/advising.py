@@ -29,6 +29,7 @@ from wideberth.principles import (
     Principle,
     lookup,
 )
+from wideberth.principles.allowance import allowed_codes
 from wideberth.schema import infer_type
 from wideberth.subject import Subject
 
@@ -71,6 +72,7 @@ def advise(
     types: Mapping[str, str] | None = None,
     hierarchies: Mapping[str, Any] | None = None,
     policy: Policy | str | Path | None = None,
+    allowed: object = (),
     max_memory: int | None = None,
     memory: str | int | None = None,
 ) -> Advice:
@@ -88,6 +90,9 @@ def advise(
         As in `check`.
     policy : Policy or path, optional
         Where what is not given here comes from.
+    allowed : value or sequence of values, optional
+        Values that need no protection, such as a wage of 0: for every principle that has a
+        parameter of that name.
     max_memory : int, optional
         How many megabytes distances may take at a time, 256 by default. Less takes longer.
     memory : str or int, optional
@@ -110,14 +115,15 @@ def advise(
     if (engine := elsewhere.engine_for(table, memory)) is not None:
         limits = {} if memory is None else {"memory": memory}
         advice: Advice = engine.advise(
-            table, **asked, policy=policy, max_memory=max_memory, **limits
+            table, **asked, policy=policy, allowed=allowed, max_memory=max_memory, **limits
         )
         return advice
     if policy is not None and not isinstance(policy, Policy):
         policy = Policy.load(policy)
     frame = adopted(table, policy)
     about = About.of(frame, **asked, policy=policy)
-    return Advice(Subject(frame[about.names], **about.known), max_memory=max_memory)
+    subject = Subject(frame[about.names], **about.known)
+    return Advice(subject, max_memory=max_memory, allowed=allowed)
 
 
 class Advice:
@@ -132,11 +138,20 @@ class Advice:
     rows : int, optional
         How many rows the table has, if it is not in memory: the subject's are then the distinct
         values of the attribute, and the histograms of its columns count rows.
+    allowed : value or sequence of values
+        Values that need no protection.
     """
 
     def __init__(
-        self, subject: Subject, *, max_memory: int | None = None, rows: int | None = None
+        self,
+        subject: Subject,
+        *,
+        max_memory: int | None = None,
+        rows: int | None = None,
+        allowed: object = (),
     ) -> None:
+        #: Values that need no protection.
+        self.allowed = _listed(allowed)
         self._on = tuple(subject.sensitive)
         self.sensitive = "+".join(self._on)
         self._subject = subject
@@ -216,11 +231,13 @@ class Advice:
         >>> advise([1, 2, 3, 10]).max_m(epsilon="10%")
         4
         """
-        principle = EpsilonMAnonymity(epsilon=epsilon, m=1, relative=relative, e1=e1, e2=e2)
+        principle = EpsilonMAnonymity(
+            epsilon=epsilon, m=1, relative=relative, e1=e1, e2=e2, allowed=self.allowed
+        )
         crowd = crowding(self._numbers.bind(principle), self._numbers.domain.size)
         assert crowd is not None  # noqa: S101 - (ε,m) is all about crowds
         groups = self._numbers.groups
-        return self.rows // crowd.fullest(groups.codes, groups.counts)[0]
+        return self.rows // max(crowd.fullest(groups.codes, groups.counts)[0], 1)
 
     def max_epsilon(self, m: int, *, relative: bool = False) -> Number:
         """Return the ε that (ε,m)-anonymity must stay below; the bound itself is out of reach.
@@ -241,7 +258,9 @@ class Advice:
     ) -> bool:
         """Tell whether some partition of the table satisfies (ε,m)-anonymity."""
         return self._numbers.feasible(
-            EpsilonMAnonymity(epsilon=epsilon, m=m, relative=relative, e1=e1, e2=e2)
+            EpsilonMAnonymity(
+                epsilon=epsilon, m=m, relative=relative, e1=e1, e2=e2, allowed=self.allowed
+            )
         )
 
     def curve(self, *, relative: bool = False) -> list[tuple[Number, int]]:
@@ -254,7 +273,7 @@ class Advice:
 
     def _spacing(self, relative: bool) -> Spacing:
         with bounded(self._max_memory):
-            return self._numbers.spacing(relative)
+            return self._numbers.spacing(relative, self.allowed)
 
     def refusal(self, principle: Principle) -> InfeasibleError:
         """Return the error that says why no partition satisfies a principle on the attribute."""
@@ -285,8 +304,21 @@ class Advice:
                 f"{principle} is not about one attribute of one table", hint="wideberth check"
             )
         table = self._numbers if cls.needs == "numbers" else self._values
+        if self.allowed and "allowed" in cls.parameters():
+            others = {"allowed": self.allowed, **others}
         with bounded(self._max_memory):
             return table.strongest(principle, parameter, others)
+
+    def allowing(self, *allowed: object) -> Advice:
+        """Return the same advice, but with other values that need no protection."""
+        rows = None if self._at_hand else self.rows
+        return Advice(self._subject, max_memory=self._max_memory, rows=rows, allowed=allowed)
+
+    @property
+    def allowed_rows(self) -> int:
+        """How many rows hold values that need no protection."""
+        table = self._numbers if self.numeric else self._values
+        return int(table.counts[allowed_codes(table.domain, self.allowed)].sum())
 
     def other(
         self, without: Collection[str] = ()
@@ -303,7 +335,7 @@ class Advice:
                 "name": name,
                 "parameter": key,
                 "given": others,
-                "value": None if limit is None or limit.value is None else down(limit.value),
+                "value": None if limit is None else _written(name, key, limit),
                 "exclusive": limit is not None and limit.exclusive,
                 "achievable": limit is not None,
             }
@@ -325,7 +357,8 @@ class Advice:
         What is asked of dissimilarity (distance, epsilon, delta, k) has an entry of its own. A
         bound on ε is rounded down, if at all, so that every ε below it is possible. Null stands
         for what was not asked, or has no answer, and in place of an infinite bound: there every ε
-        is possible, of relative ones up to 1.
+        is possible, of relative ones up to 1. How many rows need no protection is told if values
+        are allowed.
         """
         relative = relative or (isinstance(epsilon, str) and epsilon.strip().endswith("%"))
         reach: dict[str, Any] = {"epsilon": epsilon, "relative": relative, "e1": e1, "e2": e2}
@@ -351,6 +384,8 @@ class Advice:
             "e2": e2,
             "other": self.limits(),
         }
+        if self.allowed:
+            found["allowed_rows"] = self.allowed_rows
         if dissimilarity is not None:
             asked = dict(dissimilarity)
             found["dissimilarity"] = self.dissimilarity(asked.pop("distance", "auto")).to_dict(
@@ -367,6 +402,13 @@ class Advice:
     def __repr__(self) -> str:
         """Say what it is about."""
         return f"Advice(sensitive={self.sensitive!r}, rows={self.rows})"
+
+
+def _listed(allowed: object) -> tuple[object, ...]:
+    """Return values as a tuple; one may stand alone."""
+    if isinstance(allowed, list | tuple | set | frozenset):
+        return tuple(allowed)
+    return (allowed,)
 
 
 def relative_epsilon(epsilon: float | str | None) -> Number | None:
@@ -386,6 +428,16 @@ def number(exact: Fraction | None) -> Number:
         return int(exact)
     rough = float(exact)
     return rough if fraction(rough) == exact else exact
+
+
+def _written(name: str, key: str, limit: Limit) -> int | float | None:
+    """Return a limit for JSON; where no float denotes it, on the side that is possible."""
+    if limit.value is None:
+        return None
+    if lookup(name).parameters()[key].stronger == "higher":
+        return down(limit.value)
+    least = down(-limit.value)
+    return None if least is None else -least
 
 
 def down(value: Number) -> int | float | None:

@@ -55,6 +55,16 @@ def crowding(rule: Rule, size: int) -> Crowding | None:
     A smallest group size (of (α,k)-anonymity) does not matter to crowds and stays with the rule.
     """
     each = np.arange(size)
+    beside = rule.allowance
+    if beside is not None and isinstance(rule, _Crowd | _Frequency):
+        # Allowed values come last, and reach less far than themselves: they are in no crowd.
+        reach, share = each, Fraction(1)
+        if isinstance(rule, _Frequency):
+            share = rule.share
+        else:
+            reach = rule.reach if isinstance(rule, _Neighbourhoods) else rule.near.last
+            share = 1 / rule.wanted
+        return Crowding(beside.order, beside.last_of(reach), share)
     if isinstance(rule, _Neighbourhoods):
         return Crowding(each, rule.reach, Fraction(1, rule.m))
     if isinstance(rule, _Crowd):

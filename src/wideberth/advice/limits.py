@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from math import inf, isinf, nextafter
+from math import ceil, isinf
+from struct import pack, unpack
 from typing import Any
 
 import numpy as np
@@ -29,12 +30,13 @@ from wideberth.principles import (
     lookup,
     make,
 )
+from wideberth.principles.allowance import allowed_codes
 from wideberth.principles.deciding import Verdict
 from wideberth.principles.dissimilarity import Scattered
 from wideberth.principles.search import Searched
 
-_ULPS = 4  # a figure is rounded so often at most
-_TINY = 1e-12
+#: The positive numbers that a parameter takes.
+_LEAST, _MOST = 1e-300, 1e300
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,8 @@ class Limit:
     Parameters
     ----------
     value : Fraction or None
-        None if every value is possible.
+        None if every value that the parameter takes is possible. What no fraction denotes, as an
+        entropy, is the last float that is possible.
     exclusive : bool
         Whether the value itself is just out of reach.
     """
@@ -86,7 +89,7 @@ class Whole:
         self.groups = Groups(
             start=np.array([0, len(held)]), codes=held, counts=counts[held], width=self.domain.size
         )
-        self._spacings: dict[bool, Spacing] = {}
+        self._spacings: dict[tuple[bool, tuple[object, ...]], Spacing] = {}
 
     def bind(self, principle: Principle) -> Rule:
         """Bind a principle to the table."""
@@ -118,26 +121,36 @@ class Whole:
 
     def looked_at(self, rule: Rule) -> bool:
         """Tell whether a rule can answer: some look at row by row, of which there may be many."""
-        if self.at_hand or self.rows <= MOST:
-            return True
-        return not isinstance(rule, Searched) or rule.line is not None
+        return self.at_hand or self.rows <= MOST or not self.searched(rule)
 
-    def spacing(self, relative: bool) -> Spacing:
-        """Return how far apart the numbers lie."""
+    @staticmethod
+    def searched(rule: Rule) -> bool:
+        """Tell whether a rule compares rows with one another to find groups, which takes long."""
+        return isinstance(rule, Searched) and rule.line is None
+
+    def spacing(self, relative: bool, allowed: tuple[object, ...] = ()) -> Spacing:
+        """Return how far apart the numbers lie, but for values that need no protection."""
         if self.column is None:
             raise ParameterError("there is no epsilon without an attribute", hint="name one")
-        if relative not in self._spacings:
-            self._spacings[relative] = Spacing.of(self.domain, self.counts, relative=relative)
-        return self._spacings[relative]
+        if (relative, allowed) not in self._spacings:
+            free = allowed_codes(self.domain, allowed) if allowed else None
+            self._spacings[relative, allowed] = Spacing.of(
+                self.domain, self.counts, relative=relative, allowed=free
+            )
+        return self._spacings[relative, allowed]
+
+    def free(self, rule: Rule) -> bool:
+        """Tell whether no row of the table needs the rule's protection."""
+        beside = rule.allowance
+        return beside is not None and not bool(beside.counts(self.groups).any())
 
     def strongest(self, name: str, key: str, others: Mapping[str, Any]) -> Limit | None:
         """Return the strongest value of a parameter, given the others.
 
         None if no value will do, or if none could be told.
         """
-        try:
-            weakest = make(name, {**others, key: self.weakest(name, key)})
-        except ParameterError:  # such as required values without a share: none of it is weakest
+        weakest = self._weakest(name, key, others)
+        if weakest is None:
             return None
         if key in ("epsilon", "delta") and isinstance(weakest, EpsilonMAnonymity | DeltaLDiversity):
             return self._farthest(weakest)
@@ -145,23 +158,29 @@ class Whole:
             return self._dissimilar(weakest, key)
         if not self.feasible(weakest):
             return None
-        crowd = crowding(self.bind(weakest), self.domain.size)
+        rule = self.bind(weakest)
+        crowd = crowding(rule, self.domain.size)
         specification = weakest.parameters()[key]
+        if self.free(rule) and not isinstance(weakest, LEDiversity):
+            return Limit(None)
         if crowd is not None and key in ("m", "l", "alpha"):
             fullest, _ = crowd.fullest(self.groups.codes, self.groups.counts)
+            fullest = max(fullest, 1)  # groups must have l rows, whatever these are
             if key == "alpha":
                 return Limit(Fraction(fullest, self.rows))
             share = Fraction(self.rows, fullest)
             return Limit(Fraction(int(share)) if specification.kind == "whole" else share)
 
         def possible(value: Fraction) -> bool:
-            return self.feasible(make(name, {**others, key: value}))
+            try:
+                return self.feasible(make(name, {**others, key: value}))
+            except ParameterError:  # such as an l that must be whole
+                return False
 
         if specification.kind == "whole":
             low, high = specification.low or 0, self.rows
-            rule = self.bind(weakest)
             if isinstance(rule, Scattered):
-                high //= rule.fullest(self.groups.rows(0))
+                high //= max(rule.fullest(self.groups.rows(0)), 1)
                 if possible(Fraction(high)):
                     return Limit(Fraction(high))
             more = last(max(high, low) - low, lambda more: possible(Fraction(low + more)))
@@ -170,10 +189,20 @@ class Whole:
             # Distances on a tree are halves.
             halves = last(2 * self.domain.tree.height, lambda many: possible(Fraction(many, 2)))
             return Limit(Fraction(halves, 2))
-        figures = self.bind(weakest).achieved(self.groups)
+        figures = rule.achieved(self.groups)
         if key not in figures:
             return None
-        return _settled(float(figures[key][0]), specification, possible, self.rows)
+        figure = float(figures[key][0])
+        return _settled(figure, specification, possible, self.rows, rule.certain)
+
+    def _weakest(self, name: str, key: str, others: Mapping[str, Any]) -> Principle | None:
+        """Return the principle that asks least of a table, given all but one parameter."""
+        for value in (self.weakest(name, key), fraction(_LEAST)):
+            try:
+                return make(name, {**others, key: value})
+            except ParameterError:  # such as required values without a share of them
+                continue
+        return None
 
     @staticmethod
     def weakest(name: str, key: str) -> Any:
@@ -205,31 +234,84 @@ class Whole:
 
     def _farthest(self, principle: EpsilonMAnonymity | DeltaLDiversity) -> Limit | None:
         if isinstance(principle, EpsilonMAnonymity):
-            epsilon = self.spacing(principle.relative).supremum(self.rows // principle.m)
+            spacing = self.spacing(principle.relative, principle.allowed)
+            epsilon = spacing.supremum(self.rows // principle.m)
         else:
             wanted = fraction(principle.l)
             if principle.variant == "literal" and wanted.denominator != 1:
                 return None  # Theorem 1 does not hold for it
-            epsilon = self.spacing(False).supremum(int(self.rows / wanted))
+            epsilon = self.spacing(False, principle.allowed).supremum(int(self.rows / wanted))
             epsilon = None if epsilon is None else epsilon / 2
         return None if epsilon == 0 else Limit(epsilon, exclusive=True)
 
 
 def _settled(
-    figure: float, specification: Parameter, possible: Callable[[Fraction], bool], rows: int
+    figure: float,
+    specification: Parameter,
+    possible: Callable[[Fraction], bool],
+    rows: int,
+    certain: bool,
 ) -> Limit | None:
-    """Turn a rounded figure into one that is certainly possible, or certainly a bound."""
-    if isinf(figure):
-        return None
-    towards = -inf if specification.stronger == "higher" else inf
-    if specification.exclusive:  # a ratio of two counts, which a float tells apart from others
-        exact = Fraction(figure).limit_denominator(rows)
-        beyond = nextafter(figure, towards) if figure else _TINY
-        if float(exact) == figure and possible(fraction(beyond)):
+    """Turn a rounded figure into the last float that is possible, or into an exact bound."""
+    if specification.exclusive and not isinf(figure):
+        # A ratio of two counts, which are no more than the rows together.
+        most = max(1, ceil(rows / (1 + figure)))
+        exact = Fraction(figure).limit_denominator(most)
+        # No two such ratios are so close that both could be the bound.
+        if possible(exact + Fraction(1, 4 * most**2)) and not (exact and possible(exact)):
             return Limit(exact, exclusive=True)
-        return Limit(fraction(nextafter(beyond, towards)), exclusive=True)
-    for _ in range(_ULPS):
-        if possible(fraction(figure)):
-            return Limit(fraction(figure))
-        figure = nextafter(figure, towards)
-    return None
+    # Floats by their place among those that the parameter takes, the weakest at place 0.
+    low, high = specification.low or 0, specification.high
+    first = _place(float(low)) if low else _place(_LEAST) - 1
+    end = _place(_MOST if high is None else float(high)) - first
+    higher = specification.stronger == "higher"
+
+    def value(place: int) -> Fraction:
+        place = place if higher else end - place
+        return fraction(_float(first + place) if place or low else 0.0)
+
+    rough = min(max(_place(figure) - first, 0), end)
+    place = last_near(
+        rough if higher else end - rough, end, lambda place: possible(value(place)), certain
+    )
+    if place is None:
+        return None
+    return Limit(None if place == end and high is None and higher else value(place))
+
+
+def _place(number: float) -> int:
+    """Count the floats from 0 to a number that is not negative; infinity comes last."""
+    place: int = unpack("<q", pack("<d", number))[0]
+    return place
+
+
+def _float(place: int) -> float:
+    number: float = unpack("<d", pack("<q", place))[0]
+    return number
+
+
+def last_near(guess: int, end: int, possible: Callable[[int], bool], beyond: bool) -> int | None:
+    """Return the last possible place up to the end, if possible ones come first.
+
+    It is looked for around a guess, in steps that double; beyond the guess only if told to.
+
+    >>> last_near(7, 100, lambda place: place < 5, True)
+    4
+    >>> last_near(7, 100, lambda place: place <= 60, True)
+    60
+    """
+    step = 1
+    if possible(guess):
+        if not beyond:
+            return guess
+        low, high = guess, guess + 1
+        while high <= end and possible(high):
+            low, high, step = high, high + step, 2 * step
+        high = min(high, end + 1)
+    else:
+        low, high = max(guess - 1, 0), guess
+        while high and not possible(low):
+            low, high, step = max(low - step, 0), low, 2 * step
+        if not high:
+            return None
+    return low + last(high - low - 1, lambda more: possible(low + more))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import ceil, floor
 from typing import Any
 
 import numpy as np
@@ -26,22 +27,39 @@ from wideberth.principles import (
 from wideberth.principles.dissimilarity import Dissimilar, Scattered
 
 _SHORT = 3  # digits of a concrete value beside a bound that is out of reach itself
+_STEPS = 6  # from a parameter to weaker ones
+_COMMON = 5  # rows that share a value, before it is said that they do
 
 
 @dataclass(frozen=True)
 class Alternative:
-    """Parameters that are possible.
+    """Another setting that may be possible.
 
     Parameters
     ----------
     words : str
         What to say: "epsilon below 1200 with m=5".
-    principle : Principle
-        The principle with such parameters.
+    principle : Principle, optional
+        The principle with such parameters; None if the principles stay.
+    setting : str
+        What to say of these very parameters: "epsilon=1190 with m=5".
+    key : str
+        What is changed.
+    replaces : Principle, optional
+        What the principle takes the place of.
+    suppression_limit : float, optional
+        The share of rows that may be left out.
+    condition : str, optional
+        What only the reader can know.
     """
 
     words: str
-    principle: Principle
+    principle: Principle | None = None
+    setting: str = ""
+    key: str = ""
+    replaces: Principle | None = None
+    suppression_limit: float | None = None
+    condition: str | None = None
 
 
 def refusal(
@@ -63,13 +81,108 @@ def refusal(
     Returns
     -------
     InfeasibleError
-        It names a witness: the fullest window of numbers with its ends, of other values only how
-        many rows share one. The hint names the nearest parameters that are possible.
+        It names a witness, without a value: how many numbers lie how close together, of other
+        values how many rows share one. The hint names the nearest parameters that are possible.
     """
     table = Whole(column, rows, counts)
-    hint = ", or ".join(a.words for a in alternatives(principle, table))
-    weaker = "a smaller epsilon" if isinstance(principle, Dissimilarity) else "a weaker principle"
-    return InfeasibleError(_witness(principle, table), hint=hint or weaker)
+    found = alternatives(principle, table)
+    hint = ", or ".join(a.words for a in found)
+    proposals = [replace(a, replaces=principle) for a in [*found, *_harmless(principle, table)]]
+    general = "a smaller epsilon" if isinstance(principle, Dissimilarity) else "a weaker principle"
+    why = _witness(principle, table)
+    proven = principle.needs == "population" or table.verdict(principle) == "no"
+    return InfeasibleError(
+        why,
+        hint=hint or general,
+        outcome="impossible" if proven else "not found",
+        witness=why if proven else None,
+        proposals=proposals or weaker(principle),
+    )
+
+
+def weaker(principle: Principle, key: str | None = None) -> list[Alternative]:
+    """Return weaker parameters of a principle, step by step, whether they are possible or not.
+
+    Each step about halves what the principle asks for. The last one still asks for something.
+
+    Parameters
+    ----------
+    principle : Principle
+        The principle.
+    key : str, optional
+        The parameter to change; by default each in turn.
+
+    Examples
+    --------
+    >>> from wideberth.principles import parse
+    >>> [one.setting for one in weaker(parse("k-anonymity:k=50"))]
+    ['k=25', 'k=13', 'k=7', 'k=4', 'k=2']
+    >>> [one.setting for one in weaker(parse("t-closeness:t=0.2"))][:3]
+    ['t=0.4', 't=0.7', 't=0.85']
+    """
+    if principle.needs == "population":
+        return []
+    settings = principle.given()
+    if principle.on is not None:
+        settings["on"] = principle.on
+    found = []
+    for name, specification in principle.parameters().items():
+        value = settings.get(name)
+        if name != (key or name) or not specification.stronger or value is None:
+            continue
+        value = fraction(value)
+        for _ in range(_STEPS):
+            if specification.stronger == "higher":
+                value = value / 2 if not specification.low else (value + specification.low) / 2
+                if specification.kind == "whole":
+                    value = Fraction(int(value))
+            elif specification.high is None:
+                value *= 2
+            else:
+                value = min(value * 2 or Fraction(1), (value + specification.high) / 2)
+            value = rounded(value, up=specification.stronger == "lower", digits=_SHORT)
+            edge = specification.low if specification.stronger == "higher" else specification.high
+            if value == edge or not specification.accepts(value):
+                break
+            try:
+                changed = make(principle.name, {**settings, name: value})
+            except ParameterError:  # parameters that go together only
+                break
+            others = {k: v for k, v in settings.items() if k != name}
+            words = _worded(principle, {name: value}, others)
+            found.append(Alternative(words, changed, words, name, principle))
+    return found
+
+
+def _harmless(principle: Principle, table: Whole) -> list[Alternative]:
+    """Propose that the most common value need no protection, if that would be enough.
+
+    Only the reader can know. The value itself is not named.
+    """
+    values = table.domain.values
+    if values is None or "allowed" not in principle.parameters():
+        return []
+    counts = table.counts.copy()
+    if table.domain.missing is not None:
+        counts[table.domain.missing] = 0
+    code = int(counts.argmax())
+    if counts[code] < _COMMON:
+        return []
+    settings = {**principle.given(), "on": principle.on}
+    if principle.on is None:
+        del settings["on"]
+    try:
+        value = values.alias("")[code]
+        changed = make(
+            principle.name, {**settings, "allowed": (*settings.get("allowed", ()), value)}
+        )
+        if changed == principle or not table.feasible(changed):
+            return []
+    except ParameterError:
+        return []
+    words = f"allowed = the value that {_rows(int(counts[code]))} share"
+    need = "if that value needs no protection"
+    return [Alternative(words, changed, words, "allowed", principle, condition=need)]
 
 
 def alternatives(principle: Principle, table: Whole) -> list[Alternative]:
@@ -103,13 +216,20 @@ def _changed(
     value = None if limit is None else _concrete(principle, key, limit)
     if limit is None or limit.value is None or value is None:
         return None
+    higher = principle.parameters()[key].stronger == "higher"
     settings = {**others, key: value}
-    said = {k: v for k, v in others.items() if k not in ("on", "relative")}
+    if not _accepted(principle, settings):  # beside some others, only whole numbers are
+        value = Fraction(floor(value) if higher else ceil(value))
+        settings[key] = value
+        if not _accepted(principle, settings):
+            return None
+    said = {k: v for k, v in others.items() if k not in ("on", "relative", "allowed")}
     if lopsided:
         del settings["epsilon"]
         settings.update(e1=value, e2=value)
+    new = {"e1": value, "e2": value} if lopsided else {key: value}
+    setting = _worded(principle, new, others)
     elsewhere = " and ".join(f"{k}={_shown(k, v, principle)}" for k, v in said.items())
-    higher = principle.parameters()[key].stronger == "higher"
     if limit.exclusive:
         edge = _shown(key, rounded(limit.value, up=not higher), principle)
         words = f"{'e1 and e2' if lopsided else key} {'below' if higher else 'above'} {edge}"
@@ -118,7 +238,27 @@ def _changed(
     changed = make(principle.name, settings)
     if not table.feasible(changed):
         return None
-    return Alternative(f"{words} with {elsewhere}" if elsewhere else words, changed)
+    words = f"{words} with {elsewhere}" if elsewhere else words
+    return Alternative(words, changed, setting, key)
+
+
+def _accepted(principle: Principle, settings: Mapping[str, Any]) -> bool:
+    """Tell whether parameters go together, whatever the table."""
+    try:
+        make(principle.name, settings)
+    except ParameterError:
+        return False
+    return True
+
+
+def _worded(principle: Principle, new: Mapping[str, Any], others: Mapping[str, Any]) -> str:
+    """Say which parameters are new, and which others a reader needs beside them."""
+    said = {k: v for k, v in others.items() if k not in ("on", "relative", "allowed", *new)}
+    words, kept = (
+        " and ".join(f"{k}={_shown(k, v, principle)}" for k, v in some.items())
+        for some in (new, said)
+    )
+    return f"{words} with {kept}" if kept else words
 
 
 def _concrete(principle: Principle, key: str, limit: Limit) -> Fraction | None:
@@ -140,7 +280,7 @@ def _concrete(principle: Principle, key: str, limit: Limit) -> Fraction | None:
         return None
     if not higher and specification.high is not None and value >= specification.high:
         return None
-    return value
+    return value if specification.accepts(value) else None
 
 
 def _weakened(
@@ -164,7 +304,7 @@ def _weakened(
     if nothing or not table.feasible(changed):
         return []
     words = ", ".join(f"{key}={_shown(key, settings[key], principle)}" for key in keys)
-    return [Alternative(words, changed)]
+    return [Alternative(words, changed, words, keys[0])]
 
 
 def _shown(key: str, value: object, principle: Principle) -> str:
@@ -189,7 +329,7 @@ def _witness(principle: Principle, table: Whole) -> str:
             return f"column '{name}': {many} are similar to each other, more than 1/{rule.least}"
     if crowd is not None:
         buckets = len(np.unique(crowd.place[table.groups.codes]))
-        if principle.needs == "tree" and buckets * crowd.share < 1:
+        if principle.needs == "tree" and buckets * crowd.share < 1 and rule.allowance is None:
             held = f"{buckets:,} bucket" + ("" if buckets == 1 else "s")
             return f"column '{name}' has {held} of similar values, too few for {principle}"
         fullest, begin = crowd.fullest(table.groups.codes, table.groups.counts)
@@ -219,15 +359,21 @@ def _undecided(principle: Principle, rule: Dissimilar, table: Whole) -> str:
 
 
 def _place(principle: Principle, crowd: Crowding, begin: int, table: Whole) -> str:
-    """Say where a crowd is; of numbers by its ends, of categories without naming one."""
+    """Say how near a crowd's values are, without naming one: they may be a single person's."""
     domain = table.domain
     if domain.missing is not None and crowd.place[domain.missing] == begin:
         return "have no value"
     if principle.needs == "numbers" and domain.values is not None:
         held = table.groups.codes
-        inside = held[(held >= begin) & (held <= crowd.reach[begin])]
+        at = crowd.place[held]
+        inside = held[(at >= begin) & (at <= crowd.reach[begin])]
         low, high = (domain.values[int(code)] for code in (inside[0], inside[-1]))
-        return f"lie in the window [{low}, {high}]"
+        if low == high:
+            return "share one value"
+        if domain.numbers is None:
+            return "lie close together"
+        first, last = (int(domain.numbers.units[int(code)]) for code in (inside[0], inside[-1]))
+        return f"lie within {plain(Fraction(last - first, domain.numbers.per))} of each other"
     return "have similar values" if principle.needs == "tree" else "share one value"
 
 

@@ -15,13 +15,15 @@ import numpy as np
 
 from wideberth.encode import Codes, Domain
 from wideberth.errors import ParameterError
-from wideberth.exact import Floats, Ints, Numbers, Whole, whole
+from wideberth.exact import Bools, Floats, Ints, Numbers, Whole, ratios, whole
 from wideberth.memory import budget
 
 _CUT = 8  # a block of places is cut into so many
 _LONGEST = 8**4  # places in a block
 #: Bytes that a place of its own takes for each row.
 _PER_ROW = 13
+#: Neither an ε is so large nor twice a δ.
+_FARTHEST = 2 * 10**300
 
 
 class Spacing:
@@ -40,22 +42,30 @@ class Spacing:
         How many rows hold none. They are a crowd of their own, whatever ε.
     relative : bool
         Whether ε is a share of the numbers.
+    besides : int
+        How many further rows there are, which are in no crowd.
     """
 
-    def __init__(self, numbers: Numbers, counts: Ints, missing: int, relative: bool) -> None:
+    def __init__(
+        self, numbers: Numbers, counts: Ints, missing: int, relative: bool, besides: int = 0
+    ) -> None:
         if not counts.all():  # numbers of a reference, perhaps, that nobody here has
             numbers, counts = Numbers(numbers.units[counts > 0], numbers.per), counts[counts > 0]
         self.numbers = numbers
         self.relative = relative
         self.crowd = max(int(counts.max(initial=0)), missing)  # the fullest window for ε = 0
         self.known = int(counts.sum())
-        self.rows = self.known + missing
+        self.rows = self.known + missing + besides
         # Floats find the closest pairs, integers decide among those that floats cannot tell apart.
         self.bound = numbers.bound
         exact = self.bound < 2**53
-        self.sorted = numbers.units.astype(np.float64) if exact else numbers.floats()
-        largest = float(np.abs(self.sorted).max(initial=0))
-        self.margin = 2.0**-48 if relative else 0.0 if exact else largest * 2.0**-48
+        if exact:
+            self.sorted = numbers.units.astype(np.float64)
+        else:  # in a unit in which no distance of two is beyond floats
+            moderate = relative and self.bound < numbers.per << 1000
+            unit = 4 * numbers.per if moderate else self.bound
+            self.sorted = ratios(numbers.units.astype(object), unit)
+        self.margin = 0.0 if exact and not relative else 2.0**-48
         #: Which number is at each place, if each row has one; else each number has.
         self.held: Codes | None = None
         #: The first rank of each number, and the one after the last.
@@ -68,7 +78,9 @@ class Spacing:
         self._coarse: dict[int, Floats] = {}
 
     @classmethod
-    def of(cls, domain: Domain, counts: Ints, *, relative: bool = False) -> Spacing:
+    def of(
+        cls, domain: Domain, counts: Ints, *, relative: bool = False, allowed: Bools | None = None
+    ) -> Spacing:
         """Sort an attribute that holds numbers.
 
         Parameters
@@ -79,6 +91,8 @@ class Spacing:
             How many rows hold each code.
         relative : bool
             Whether ε is a share of the numbers.
+        allowed : array of bool, optional
+            The codes of values that are in no crowd.
         """
         numbers = domain.numbers
         if numbers is None:
@@ -89,13 +103,16 @@ class Spacing:
         if relative:
             refuse_dates(domain)
         known = domain.known
-        return cls(numbers, counts[:known], int(counts[known:].sum()), relative)
+        besides = 0
+        if allowed is not None:
+            besides, counts = int(counts[allowed].sum()), np.where(allowed, 0, counts)
+        return cls(numbers, counts[:known], int(counts[known:].sum()), relative, besides)
 
     def supremum(self, most: int) -> Fraction | None:
         """Return the least ε at which some window holds more than so many rows.
 
-        Any smaller ε is fine, this one is not. None if no ε is too large; of relative ones, all
-        up to 1, which is as far as they go.
+        Any smaller ε is fine, this one is not. None if no ε that a principle takes is too large; of
+        relative ones, all up to 1, which is as far as they go.
         """
         if self.crowd > most:
             return Fraction(0)
@@ -108,7 +125,8 @@ class Spacing:
             closest = closest[:1]
         ends = closest, self._reached(closest, most)
         low, high = ends if self.held is None else (self.held[places] for places in ends)
-        return self._least(low, high)
+        least = self._least(low, high)
+        return None if least > _FARTHEST else least
 
     def steps(self) -> Iterator[tuple[Fraction | None, int]]:
         """Go through the trade-off: each ε that m must give way to, with the largest m below it.
@@ -117,7 +135,7 @@ class Spacing:
         """
         rooms = []  # the values of floor(n / m), descending
         m = 1
-        while m <= self.rows // self.crowd:
+        while m <= self.rows // max(self.crowd, 1):
             rooms.append(self.rows // m)
             m = self.rows // rooms[-1] + 1
         found: dict[int, Fraction | None] = {}

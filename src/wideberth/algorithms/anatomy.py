@@ -13,20 +13,24 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from heapq import heapify, heappop, heappush
+from itertools import chain
 from math import ceil
 
 import numpy as np
 
+from wideberth.advice import weaker
 from wideberth.advice.crowding import Crowding, crowding
 from wideberth.algorithms.demand import Demand
-from wideberth.algorithms.suppression import refused, suppress, uncrowded
+from wideberth.algorithms.suppression import proven, refused, suppress, uncrowded
 from wideberth.encode import Column
 from wideberth.errors import InfeasibleError, ParameterError
 from wideberth.exact import Ints, fraction
 from wideberth.groups import Partition
 from wideberth.principles.dealing import deal, shuffled_within
 from wideberth.principles.dissimilarity import Scattered
+from wideberth.principles.proximity import _Neighbourhoods
 from wideberth.principles.scattering import WAYS, scatter
+from wideberth.randomness import Chance
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +68,7 @@ def anatomize(
     demands: Sequence[Demand],
     rows: int,
     *,
-    rng: np.random.Generator,
+    rng: Chance,
     method: str = "optimal",
     group_rows: int | None = None,
     limit: float = 0.0,
@@ -77,7 +81,7 @@ def anatomize(
         What every group must satisfy, all on one attribute; at most one is not monotone.
     rows : int
         How many rows the table has.
-    rng : numpy.random.Generator
+    rng : Chance
         Picks among the rows of a bucket, and breaks ties.
     method : str
         "optimal", "mbf" or "components".
@@ -95,7 +99,11 @@ def anatomize(
     if lead.rule.monotone:  # one that speaks of buckets knows best how to deal
         lead = next((d for d in demands if _crowds(d) is not None), lead)
     rule, codes = lead.rule, _codes(lead)
-    if isinstance(rule, Scattered) and rule.line is None:
+    if method != "optimal" and rule.allowance is not None:
+        raise ParameterError(
+            f"method {method} knows no values that need no protection", hint='method = "optimal"'
+        )
+    if isinstance(rule, Scattered) and rule.line is None and rule.allowance is None:
         dealt = _scattered(rule, codes, method, group_rows, rng)
     elif method == "mbf":
         dealt = _largest_first(lead, codes, rng)
@@ -103,12 +111,18 @@ def anatomize(
         return _in_turn(demands, lead, rows, group_rows, limit, rng)
     lost = rows - len(dealt.rows)
     if lost == rows or lost > fraction(limit) * rows:
-        if method == "components" and dealt.at_least is not None and dealt.at_least < lost:
+        least = dealt.at_least or 0
+        if method == "components" and least < lost:
             raise InfeasibleError(
                 f"connected components of similar values would leave out {lost:,} of {rows:,} rows",
                 hint='method = "optimal", which needs no components',
             )
-        raise refused(lead, rows, lost, limit, at_least=dealt.at_least)
+        if method == "mbf" and least < lost:  # it makes groups for the next whole l
+            raise InfeasibleError(
+                f"maximal bucket first would leave out {lost:,} of {rows:,} rows",
+                hint=f'method = "optimal", which leaves out {least:,}',
+            )
+        raise refused(lead, rows, lost, limit, at_least=least)
     if not _satisfied([d for d in demands if d is not lead], dealt):
         raise _unable(lead, demands)
     return dealt
@@ -143,6 +157,7 @@ def _unable(lead: Demand, demands: Sequence[Demand]) -> InfeasibleError:
     return InfeasibleError(
         f"anatomy found no groups for {lead.principle}{also}",
         hint='weaker parameters, or algorithm = "mondrian"',
+        proposals=[one for demand in demands for one in weaker(demand.principle)],
     )
 
 
@@ -150,7 +165,7 @@ def _unable(lead: Demand, demands: Sequence[Demand]) -> InfeasibleError:
 
 
 def _scattered(
-    rule: Scattered, codes: Ints, method: str, group_rows: int | None, rng: np.random.Generator
+    rule: Scattered, codes: Ints, method: str, group_rows: int | None, rng: Chance
 ) -> Dealt:
     """Handle similarity that is not transitive; larger groups only if they cost no row."""
     if method == "mbf":
@@ -178,18 +193,24 @@ def _in_turn(
     rows: int,
     group_rows: int | None,
     limit: float,
-    rng: np.random.Generator,
+    rng: Chance,
 ) -> Dealt:
     """Leave out what must be, then deal the rest in the order of their buckets."""
     gone = suppress(demands, rows, limit, rng)
     kept = np.setdiff1d(np.arange(rows), gone, assume_unique=True) if len(gone) else slice(None)
     crowd = _crowds(lead)
     codes = _codes(lead)[kept]
-    # Suppression is least for one demand; for several, each is served in turn.
-    at_least = len(gone) if len(demands) == 1 or not len(gone) else None
+    # For several demands rows are left out in turn, and for some even one takes more than it must.
+    least = not len(gone) or (len(demands) == 1 and proven(lead))
+    at_least = len(gone) if least else None
     labels = np.full(rows, -1, dtype=np.int64)
-    for hands in _numbers(demands, crowd, codes, group_rows):
-        labels[kept] = deal(codes if crowd is None else crowd.place[codes], hands, rng)
+    unit = max(d.rule.unit for d in demands)
+    numbers = _numbers(unit, demands, crowd, codes, group_rows)
+    if isinstance(lead.rule, _Neighbourhoods):
+        numbers = chain(numbers, lead.rule.numbers(codes, unit))
+    for hands in numbers:
+        places = codes if crowd is None else crowd.place[codes]
+        labels[kept] = deal(places, hands, rng, per=lead.rule.unit)
         # If no crowd has more rows than there are groups, a group has one row of it at most. And
         # that is no more than its share: no group has fewer rows than the rule asks for.
         sure = crowd is not None and crowd.fullest(codes)[0] <= hands
@@ -205,13 +226,17 @@ def _in_turn(
 
 
 def _numbers(
-    demands: Sequence[Demand], crowd: Crowding | None, codes: Ints, group_rows: int | None
+    unit: int,
+    demands: Sequence[Demand],
+    crowd: Crowding | None,
+    codes: Ints,
+    group_rows: int | None,
 ) -> Iterator[int]:
     """Yield numbers of groups to try: as many as are wished for, then fewer, then more."""
-    top = max(1, len(codes) // max(d.rule.least for d in demands))
+    top = max(1, len(codes) // unit)
     fewest = 1
     if crowd is not None and not all(d.rule.monotone for d in demands):
-        fewest = min(top, crowd.fullest(codes)[0])  # else similar rows must meet
+        fewest = min(top, max(1, crowd.fullest(codes)[0]))  # else similar rows must meet
     wish = top if group_rows is None else min(max(len(codes) // group_rows, fewest), top)
     hands = wish
     while hands > fewest:
@@ -225,7 +250,7 @@ def _numbers(
 # ---- the paper's greedy method
 
 
-def _largest_first(lead: Demand, codes: Ints, rng: np.random.Generator) -> Dealt:
+def _largest_first(lead: Demand, codes: Ints, rng: Chance) -> Dealt:
     crowd = _crowds(lead)
     if crowd is None or (crowd.reach != np.arange(len(crowd.reach))).any():
         raise ParameterError(
@@ -238,7 +263,7 @@ def _largest_first(lead: Demand, codes: Ints, rng: np.random.Generator) -> Dealt
     return Dealt(labels, "buckets", len(place) - int(uncrowded(place, crowd).sum()))
 
 
-def maximal_bucket_first(buckets: Ints, wanted: int, rng: np.random.Generator) -> Ints:
+def maximal_bucket_first(buckets: Ints, wanted: int, rng: Chance) -> Ints:
     """Form groups of one row each from the largest buckets (MBF of Wang et al. 2013).
 
     Step 2: as long as so many buckets as wanted have rows, a new group gets a row of each of the
@@ -251,7 +276,7 @@ def maximal_bucket_first(buckets: Ints, wanted: int, rng: np.random.Generator) -
         The bucket of each row.
     wanted : int
         How many rows a group must have.
-    rng : numpy.random.Generator
+    rng : Chance
         Breaks ties between buckets of equal size, picks rows from them, and groups for the rest.
 
     Returns

@@ -12,25 +12,24 @@ itself and on any machine, is arranged as it would be within the whole.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from wideberth.algorithms.demand import Demand
-from wideberth.encode import Codes
+from wideberth.encode import Codes, Column
 from wideberth.errors import ParameterError
 from wideberth.exact import Ints
 from wideberth.kernels import kinds
 from wideberth.kernels.warming import needed
 from wideberth.quasi import Quasi
+from wideberth.randomness import FEW, Stream, hashed, numbered, subkey
 
 #: A place on an attribute of weight 1 as an integer: sums and comparisons of losses are exact,
 #: whatever their order, and 2^24 steps are finer than anybody can tell.
 STEPS = 2**24
-#: Up to so many rows NumPy finds the order, and the compiler is not called.
-_FEW = 100_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +42,7 @@ class Arrangement:
         The quasi-identifiers.
     demands : sequence of Demand
         What every group must satisfy; at most one of them not monotone.
-    key : int
+    key : bytes
         The secret that breaks ties.
     besides : sequence of arrays, optional
         If given, ties are broken by tags, not by where rows stand: by the codes of all attributes
@@ -52,7 +51,7 @@ class Arrangement:
 
     quasis: Sequence[Quasi]
     demands: Sequence[Demand]
-    key: int
+    key: bytes
     besides: Sequence[Codes] | None = None
 
     @property
@@ -67,6 +66,11 @@ class Arrangement:
 
     @cached_property
     def unit(self) -> int:
+        """The fewest rows that a group is made of."""
+        return max((demand.rule.unit for demand in self.demands), default=1)
+
+    @property
+    def least(self) -> int:
         """The fewest rows that any group can have."""
         return max((demand.rule.least for demand in self.demands), default=1)
 
@@ -114,9 +118,9 @@ class Arrangement:
         codes, _ = self.leading
         if self.tagged:
             ties = np.argsort(self.tags, kind="stable")
-        elif self.rows <= _FEW:
-            ties = np.random.default_rng(self.key).permutation(self.rows)
-        if self.rows <= _FEW:
+        elif self.rows <= FEW:
+            ties = Stream(self.key, "order").permutation(self.rows)
+        if self.rows <= FEW:
             return ties[np.argsort(codes[ties], kind="stable")].astype(np.uint32)
         from wideberth.kernels.sorting import placed, secret_order
 
@@ -124,7 +128,8 @@ class Arrangement:
         if self.tagged:
             placed(codes, self.begins[:-1].copy(), ties, order)
         else:
-            secret_order(codes, self.begins[:-1].copy(), self.key, order)
+            words = numbered(subkey(self.key, "order"), self.rows)
+            secret_order(codes, self.begins[:-1].copy(), words, order)
         return order
 
     @property
@@ -132,18 +137,23 @@ class Arrangement:
         """A secret number for each row; rows with equal codes, and hardly any others, share it."""
         columns = {id(d.column): d.column for d in self.demands if d.column is not None}
         codes = [quasi.codes for quasi in self.quasis] + [c.codes for c in columns.values()]
-        tags = np.full(self.rows, self.key, dtype=np.uint64)
-        for line in (*codes, *(self.besides or ())):
-            tags = mixed(tags + line.astype(np.uint64))
-        return tags
+        return hashed(subkey(self.key, "tags"), [*codes, *(self.besides or ())])
+
+    def reordered(self, order: Ints) -> Arrangement:
+        """Return the same with its rows in another order, in which they then stand."""
+        return Arrangement(
+            [replace(quasi, codes=quasi.codes[order]) for quasi in self.quasis],
+            reordered(self.demands, order),
+            self.key,
+        )
 
     @cached_property
     def ties(self) -> npt.NDArray[np.uint32]:
         """A secret number for each rank, which orders rows with equal quasi-identifiers."""
         if self.tagged:
-            return (mixed(self.tags[self.order]) >> np.uint64(33)).astype(np.uint32)
-        rng = np.random.default_rng([self.key, 1])
-        return rng.integers(2**31, size=self.rows, dtype=np.uint32)
+            again = hashed(subkey(self.key, "ties"), [self.tags[self.order]])
+            return (again >> np.uint64(33)).astype(np.uint32)
+        return Stream(self.key, "ties").words(self.rows, np.uint32) >> np.uint32(1)
 
     @cached_property
     def places(self) -> npt.NDArray[np.int32]:
@@ -191,12 +201,12 @@ class Arrangement:
         return not self.guarded
 
 
-def mixed(numbers: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    """Mix the bits of numbers well, each by itself: SplitMix64, which maps no two to the same."""
-    z = numbers + np.uint64(0x9E3779B97F4A7C15)
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
+def reordered(demands: Sequence[Demand], order: Ints) -> list[Demand]:
+    """Return demands on the same rows in another order."""
+    return [
+        replace(d, column=d.column and Column(d.column.codes[order], d.column.domain))
+        for d in demands
+    ]
 
 
 def check_list(demands: Sequence[Demand]) -> None:

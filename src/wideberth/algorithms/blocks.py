@@ -31,6 +31,7 @@ from wideberth.principles.dealing import deal
 from wideberth.principles.local import Local
 from wideberth.principles.parting import coloured, part
 from wideberth.principles.search import Searched
+from wideberth.randomness import KEY, Chance, Stream, subkey
 
 #: Rows of a block: at most, and at least, if quasi-identifiers permit.
 _MOST, _LEAST = 1024, 256
@@ -45,7 +46,7 @@ def in_blocks(
     blocks: Callable[[Arrangement, int], Leaves],
     grow: Callable[[Arrangement], Leaves],
     *,
-    rng: np.random.Generator,
+    rng: Chance,
     threads: int | None,
     settled: Callable[[int], None],
 ) -> tuple[Partition, int] | None:
@@ -59,7 +60,7 @@ def in_blocks(
         Cuts a task that looks at sizes only into leaves of so many rows, if it can.
     grow : callable
         Finds the leaves of a block.
-    rng : numpy.random.Generator
+    rng : Chance
         The secret.
     threads : int, optional
         By default as many as there are cores.
@@ -100,7 +101,7 @@ class _Dealt:
 
 
 def _pieces(
-    task: Arrangement, blocks: Callable[[Arrangement, int], Leaves], rng: np.random.Generator
+    task: Arrangement, blocks: Callable[[Arrangement, int], Leaves], rng: Chance
 ) -> Iterator[Ints]:
     """Cut the table into blocks, in an order in which near ones stand beside each other."""
     if task.rows <= _MOST:
@@ -124,7 +125,7 @@ def _searched(task: Arrangement) -> Searched:
     return rule
 
 
-def _dealt(task: Arrangement, rows: Ints, rng: np.random.Generator) -> Iterator[Ints]:
+def _dealt(task: Arrangement, rows: Ints, rng: Chance) -> Iterator[Ints]:
     """Deal rows to blocks of equal composition, if they are too many for one."""
     dealt = task.dealt
     assert dealt is not None  # noqa: S101 - who deals by nearness has such a demand
@@ -151,12 +152,10 @@ class _Work:
         assert isinstance(dealt.rule, Searched)  # noqa: S101
         self.dealt, self.column, self.rule = dealt, dealt.column, dealt.rule
 
-    def all(
-        self, pieces: Sequence[Ints], rng: np.random.Generator, threads: int
-    ) -> list[_Dealt | None]:
+    def all(self, pieces: Sequence[Ints], rng: Chance, threads: int) -> list[_Dealt | None]:
         """Split many blocks; None stands for one that could not be."""
         found: list[_Dealt | None] = [None] * len(pieces)
-        keys = rng.integers(2**63, size=len(pieces)).tolist()
+        keys = [rng.bytes(KEY) for _ in pieces]
 
         def one(i: int) -> None:
             found[i] = self.block(pieces[i], keys[i])
@@ -165,7 +164,7 @@ class _Work:
         work_off((Task(len(p), partial(one, i)) for i, p in enumerate(pieces)), threads)
         return found
 
-    def whole(self, rng: np.random.Generator) -> _Dealt | None:
+    def whole(self, rng: Chance) -> _Dealt | None:
         """Deal all rows at once, without a look at quasi-identifiers."""
         order, n = self.task.order.astype(np.int64), self.task.rows
         larger = copy(self.rule)
@@ -177,13 +176,13 @@ class _Work:
         fits = Judge(self.task).accepts(np.arange(n), labels)
         return _Dealt(order, labels, 1) if fits else None
 
-    def block(self, rows: Ints, key: int) -> _Dealt | None:
+    def block(self, rows: Ints, key: bytes) -> _Dealt | None:
         """Split a block; beside other demands, which a deal may break by chance, try again."""
         tries = _TRIES if len(self.task.guarded) > 1 else 1
-        turns = (self._block(rows, key ^ turn) for turn in range(tries))
+        turns = (self._block(rows, subkey(key, "try", turn)) for turn in range(tries))
         return next((dealt for dealt in turns if dealt is not None), None)
 
-    def _block(self, rows: Ints, key: int) -> _Dealt | None:
+    def _block(self, rows: Ints, key: bytes) -> _Dealt | None:
         rule, places = self.rule.local(self.column.codes[rows].astype(np.int64), self.task.unit)
         if not rule.hands(places):
             return None
@@ -201,7 +200,7 @@ class _Work:
             return None
         labels = np.empty(len(rows), dtype=np.int64)
         judge = Judge(task)
-        rng = np.random.default_rng([key, 2])
+        rng = Stream(key, "dealing")
         groups = 0
         for begin, many in zip(leaves.begins.tolist(), leaves.sizes.tolist(), strict=True):
             ranks = leaves.ranks[begin : begin + many].astype(np.int64)
@@ -213,7 +212,7 @@ class _Work:
         return _Dealt(rows, labels, len(leaves))
 
 
-def _deal(judge: Judge, rule: Local, ranks: Ints, rng: np.random.Generator) -> Ints | None:
+def _deal(judge: Judge, rule: Local, ranks: Ints, rng: Chance) -> Ints | None:
     """Deal a leaf's rows to groups, in a secret order, if that will do."""
     codes = judge.codes[0][ranks].astype(np.int64)
     n, unit = len(ranks), rule.smallest
@@ -228,9 +227,7 @@ def _deal(judge: Judge, rule: Local, ranks: Ints, rng: np.random.Generator) -> I
     return _coloured(judge, rule, ranks, codes, rng) if plain is None else plain
 
 
-def _coloured(
-    judge: Judge, rule: Local, ranks: Ints, codes: Ints, rng: np.random.Generator
-) -> Ints | None:
+def _coloured(judge: Judge, rule: Local, ranks: Ints, codes: Ints, rng: Chance) -> Ints | None:
     """Colour a leaf's rows equitably, which always works if there are enough of them."""
     if not rule.certified(codes):
         return None
@@ -242,7 +239,7 @@ def _coloured(
 
 
 def _pooled(
-    work: _Work, pieces: Sequence[Ints], found: Sequence[_Dealt | None], rng: np.random.Generator
+    work: _Work, pieces: Sequence[Ints], found: Sequence[_Dealt | None], rng: Chance
 ) -> _Dealt | None:
     """Put blocks together, from pairs of neighbours up; take those apart anew where one failed."""
 
@@ -255,7 +252,7 @@ def _pooled(
             return _Dealt.joined([left, right])
         parts = []
         for rows in _dealt(work.task, np.concatenate(pieces[low:high]), rng):
-            part = work.block(rows, int(rng.integers(2**63)))
+            part = work.block(rows, rng.bytes(KEY))
             if part is None:
                 return None
             parts.append(part)

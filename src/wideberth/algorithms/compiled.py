@@ -108,7 +108,8 @@ class Compiled:
         begins = self.task.begins
         width = len(begins) - 1
         reach = kernel.table[:width] if len(kernel.table) else np.arange(width)
-        last = (begins[reach + 1] - 1).astype(np.uint32)
+        # What reaches nothing comes after all else, or else begins at rank 0.
+        last = (np.maximum(begins[reach + 1], 1) - 1).astype(np.uint32)
         # Some values at a time: a large table leaves no room for a copy.
         edges = np.searchsorted(begins, np.arange(_LARGE, self.task.rows, _LARGE))
         for a, b in pairwise(dict.fromkeys([0, *edges.tolist(), width])):
@@ -216,8 +217,9 @@ class Compiled:
 
     def deal(self, leaves: Leaves) -> tuple[Partition, Boxes]:
         """Deal the rows of each leaf to its groups; also return their boxes."""
-        first = np.cumsum(leaves.hands, dtype=np.int64) - leaves.hands
-        many = int(leaves.hands.sum())
+        groups = leaves.groups
+        first = np.cumsum(groups) - groups
+        many = int(groups.sum())
         labels = np.empty(self.task.rows, np.int32)
         boxes = np.empty((2, many, len(self.spans)), self.kind)
         old = solving.Leaves(leaves.ranks, leaves.sizes, leaves.hands)
@@ -228,7 +230,7 @@ class Compiled:
         def some(a: int, b: int) -> None:
             solving.deal(
                 old, int(leaves.begins[a]), a, b, int(first[a]), self.task.order, codes,
-                labels, boxes,
+                self.judge.q, labels, boxes,
             )  # fmt: skip
 
         work_off(_shared(some, leaves.sizes), self.threads)

@@ -24,7 +24,8 @@ class Leaves:
     ranks : array of int
         The ranks of the rows, ascending within a leaf.
     sizes, hands : array of int
-        For each leaf, its rows and the number of groups they will be dealt to.
+        For each leaf, its rows and the number of groups they will be dealt to; less than 0 if
+        these are hands of whole columns (see `wideberth.kernels.kinds.columns`).
     codes : array of int, optional
         The quasi-identifiers of the rows, a line for each, if at hand.
     """
@@ -37,6 +38,11 @@ class Leaves:
     def __len__(self) -> int:
         """Return the number of leaves."""
         return len(self.sizes)
+
+    @property
+    def groups(self) -> Ints:
+        """How many groups each leaf is dealt to."""
+        return np.abs(self.hands).astype(np.int64)
 
     @cached_property
     def begins(self) -> Ints:

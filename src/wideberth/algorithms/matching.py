@@ -22,6 +22,7 @@ from wideberth.algorithms.leaves import Leaves
 from wideberth.algorithms.plain import Judge
 from wideberth.exact import Floats, Ints
 from wideberth.groups import Partition
+from wideberth.randomness import Chance
 
 _SWAPS = 400
 
@@ -45,27 +46,23 @@ class Matched:
     unchanged: float
 
 
-def match(task: Arrangement, leaves: Leaves, rng: np.random.Generator) -> Matched:
+def match(task: Arrangement, judge: Judge, leaves: Leaves, rng: Chance) -> Matched:
     """Deal the rows of every leaf by matching, where the demands permit; else by rank."""
-    judge = Judge(task)
     places = np.stack(
         [line[q.codes[task.order]] for q, line in zip(task.quasis, task.places, strict=True)],
         axis=1,
     ).astype(np.float64)
     labels = np.empty(task.rows, np.int32)
-    first = np.cumsum(leaves.hands, dtype=np.int64) - leaves.hands
+    groups = leaves.groups
+    first = np.cumsum(groups) - groups
     several: list[tuple[Ints, Ints, int]] = []
-    for begin, size, hands, group in zip(
-        leaves.begins, leaves.sizes, leaves.hands, first, strict=True
-    ):
+    for begin, size, hands, group in zip(leaves.begins, leaves.sizes, groups, first, strict=True):
         ranks = leaves.ranks[begin : begin + size].astype(np.int64)
         dealt = _deal(task, judge, ranks, places[ranks], int(hands))
         labels[task.order[ranks]] = group + dealt
         if hands > 1:
             several.append((ranks, dealt, int(hands)))
-    return Matched(
-        Partition(labels, int(leaves.hands.sum())), *_audit(task, judge, several, places, rng)
-    )
+    return Matched(Partition(labels, int(groups.sum())), *_audit(task, judge, several, places, rng))
 
 
 def _deal(task: Arrangement, judge: Judge, ranks: Ints, places: Floats, hands: int) -> Ints:
@@ -116,7 +113,7 @@ def _audit(
     judge: Judge,
     leaves: list[tuple[Ints, Ints, int]],
     places: Floats,
-    rng: np.random.Generator,
+    rng: Chance,
 ) -> tuple[int, float]:
     """Swap sensitive values within groups, deal again, and count how often nothing changes."""
     tried = unchanged = 0
@@ -125,7 +122,7 @@ def _audit(
         members = np.flatnonzero(labels == rng.integers(hands))
         if len(members) < 2:
             continue
-        a, b = rng.choice(members, 2, replace=False)
+        a, b = rng.permutation(members)[:2]
         people = np.arange(len(ranks))
         people[[a, b]] = people[[b, a]]
         again = np.empty_like(labels)

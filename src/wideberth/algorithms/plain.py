@@ -18,8 +18,21 @@ from wideberth.algorithms.leaves import Boxes, Leaves, Pools, Style, boxes_of, e
 from wideberth.errors import InfeasibleError
 from wideberth.exact import Floats, Ints
 from wideberth.groups import Groups, Partition
-from wideberth.kernels.kinds import BY_NEARNESS, EFFORT_AT_RANKS, EFFORT_AT_VALUES, tries
+from wideberth.kernels.kinds import (
+    BY_NEARNESS,
+    EFFORT_AT_RANKS,
+    EFFORT_AT_VALUES,
+    Kernel,
+    tries,
+)
+from wideberth.principles.dealing import hands as hands_of
+from wideberth.principles.dealing import labels_of
+from wideberth.principles.deciding import SUBSETS, covered
 from wideberth.principles.local import Local
+from wideberth.principles.proximity import _Neighbourhoods
+
+#: Rows that may change places, at most, before a table is refused.
+SOUGHT = 1024
 
 
 class Plain:
@@ -183,7 +196,7 @@ class Plain:
     def _loss(self, rows: Ints) -> float:
         """Rows times extent; of a leaf to be dealt, what to expect if the hands were random."""
         n, g = len(rows), self.judge.hands(rows)
-        q = n // g
+        q = n // abs(g)
         total = 0.0
         for line in np.sort(self.places[rows], axis=0).T.tolist():
             if g == 1 or line[0] == line[-1]:
@@ -254,22 +267,30 @@ class Judge:
     def __init__(self, task: Arrangement) -> None:
         self.task = task
         self.remembered: dict[bytes, Ints | None] = {}
+        self.columns: set[bytes] = set()  # those of them that are dealt by columns
         order = task.order
         self.codes = [d.column.codes[order] for d in task.guarded if d.column is not None]
 
     def hands(self, ranks: Ints) -> int:
-        """Return the number of groups, 0 if the rows cannot satisfy the demands."""
+        """Return the number of groups, 0 if the rows cannot satisfy the demands.
+
+        Less than 0 means hands of whole columns, as in `Leaves`.
+        """
         if self.task.only_sizes:
             return int(len(ranks) >= self.task.unit)
         alone = len(self.task.guarded) == 1 and len(ranks) >= self.task.unit
         if self.task.apart and alone and self._local.certified(self._own(ranks)):
             return len(ranks) // self._local.smallest
         dealt = self.settle(ranks)
-        return 0 if dealt is None else int(dealt.max()) + 1
+        if dealt is None:
+            return 0
+        many = int(dealt.max()) + 1
+        return -many if ranks.tobytes() in self.columns else many
 
     def settle(self, ranks: Ints) -> Ints | None:
         """Return the group of each row, None if the rows cannot satisfy the demands."""
-        if len(ranks) < self.task.unit:
+        whole = len(ranks) == self.task.rows
+        if len(ranks) < (self.task.least if whole else self.task.unit):
             return None
         if self.task.only_sizes:
             return np.zeros(len(ranks), np.int64)
@@ -277,13 +298,38 @@ class Judge:
         if key not in self.remembered:
             if len(self.remembered) > 1 << 14:
                 self.remembered.clear()
+                self.columns.clear()
             self.remembered[key] = self._settle(ranks)
         return self.remembered[key]
+
+    def search(self) -> Ints | None:
+        """Look for groups of a table that no dealing finds, and keep them if there are any.
+
+        Of few rows all partitions are tried; of some, rows change places until nobody is crowded.
+        """
+        n = self.task.rows
+        if n > SUBSETS:
+            rule = self.task.guarded[0].rule
+            if n > SOUGHT or not isinstance(rule, _Neighbourhoods):
+                return None
+            ranks = np.arange(n)
+            labels = rule.sought(self._own(ranks), self.task.unit)
+            if labels is None or not self.accepts(ranks, labels):
+                return None
+            self.remembered[ranks.tobytes()] = labels
+            return labels
+        row, subset = np.nonzero((np.arange(1 << n) >> np.arange(n)[:, None]) & 1)
+        good = np.bincount(subset, minlength=1 << n) >= self.task.least
+        for i, demand in enumerate(self.task.guarded):
+            groups = _histograms(self.codes[i][row], subset - 1, self._width(i))
+            good[1:] &= demand.rule.satisfies(groups)
+        labels = self.remembered[np.arange(n).tobytes()] = covered(good)
+        return labels
 
     def accepts(self, ranks: Ints, labels: Ints) -> bool:
         """Tell whether the groups that labels make of rows satisfy all demands."""
         every = range(len(self.task.guarded))
-        large = np.bincount(labels).min() >= self.task.unit
+        large = np.bincount(labels).min() >= self.task.least
         return bool(large and all(self._satisfied(i, ranks, labels) for i in every))
 
     def _settle(self, ranks: Ints) -> Ints | None:
@@ -303,13 +349,42 @@ class Judge:
             return None
         if dealt.rule.kernel is None:  # its own way to take rows apart
             return self._finished(ranks, dealt)
-        g = n // self.task.unit
-        while g:
-            labels = np.arange(n) % g
-            if self.accepts(ranks, labels):
-                return labels
-            g //= 2
-        return None
+        return self._by_rank(ranks, dealt.rule.kernel)
+
+    def _by_rank(self, ranks: Ints, kernel: Kernel) -> Ints | None:
+        """Deal rows in the order of their values."""
+        n, unit = len(ranks), self.task.unit
+        codes = self._own(ranks)
+        if kernel.order is not None:
+            codes = kernel.order[codes]
+        reach, first, last = (codes,) * 3
+        if len(kernel.table):
+            reach, first, last = kernel.table.reshape(3, -1)[:, codes]
+        places = np.arange(n)
+        crowd = np.searchsorted(codes, reach, side="right") - places
+        before = np.maximum(places - np.searchsorted(codes, first, side="left"), 0)
+        behind = np.maximum(np.searchsorted(codes, last, side="right") - places - 1, 0)
+        p, q, _, alone = kernel.numbers
+        tested = len(self.task.guarded) > 1
+
+        def fits(hands: int) -> bool:
+            if hands > 0:
+                sizes = n // hands + (places % hands < n % hands)
+                allowed = 1 if alone else sizes * p // q
+                if (before // hands + behind // hands >= allowed).any():
+                    return False
+            return not tested or self.accepts(ranks, labels_of(n, hands, q))
+
+        found = hands_of(
+            n, unit, kernel.numbers,
+            crowd=int(crowd.max()), near=int((before + behind).max()), fits=fits,
+        )  # fmt: skip
+        if not found:
+            return None
+        if found < 0:
+            self.columns.add(ranks.tobytes())
+        labels = labels_of(n, found, q)
+        return labels if self.accepts(ranks, labels) else None
 
     @property
     def _local(self) -> Local:

@@ -4,7 +4,10 @@ A cut is admissible if both halves can satisfy all demands, dealt to groups if n
 to choose among admissible cuts:
 
 paper
-    of each attribute the cut next to its median (Li, Tao, Xiao 2008), the one that loses least;
+    of each attribute the cut next to its median (Li, Tao, Xiao 2008), the one that loses least.
+    Three things differ from the paper, all of which lose less: the cut is the one nearest the
+    median, not the one at or below it; N rows are dealt to floor(N/m) groups, not to as many as
+    the fullest interval has rows; and every leaf is dealt, also one that satisfies as it is;
 disjoint
     of all cuts at values the one that loses least, so that boxes never overlap;
 best
@@ -21,6 +24,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from wideberth.advice import weaker
 from wideberth.algorithms.arrangement import Arrangement, check_list
 from wideberth.algorithms.blocks import in_blocks
 from wideberth.algorithms.demand import Demand
@@ -32,8 +36,10 @@ from wideberth.errors import InfeasibleError, ParameterError
 from wideberth.exact import Ints
 from wideberth.groups import Partition
 from wideberth.kernels.warming import missing, needed, warm
+from wideberth.principles.deciding import SUBSETS, Witness
 from wideberth.principles.search import Searched
 from wideberth.quasi import Quasi
+from wideberth.randomness import KEY, Chance
 from wideberth.transform import CUTS, DEALING
 
 #: Blocks below so many units are cut at ranks.
@@ -75,7 +81,7 @@ def split(
     quasis: Sequence[Quasi],
     demands: Sequence[Demand],
     *,
-    rng: np.random.Generator,
+    rng: Chance,
     cuts: str = "best",
     dealing: str = "rank",
     besides: Sequence[Codes] | None = None,
@@ -90,7 +96,7 @@ def split(
         The quasi-identifiers.
     demands : sequence of Demand
         What every group must satisfy. The whole table must be able to.
-    rng : numpy.random.Generator
+    rng : Chance
         Breaks ties; its seed must stay secret.
     cuts, dealing : str
         One of `CUTS`, one of `DEALING`.
@@ -108,7 +114,7 @@ def split(
     if threads is not None and (type(threads) is not int or threads < 1):
         raise ParameterError("threads must be a whole number from 1", hint="threads=1")
     check_list(demands)
-    task = Arrangement(quasis, demands, int(rng.integers(2**63)), besides)
+    task = Arrangement(quasis, demands, rng.bytes(KEY), besides)
     tally = _Tally(progress, task.rows)
     rule = None if task.dealt is None else task.dealt.rule
     if isinstance(rule, Searched) and rule.line is None:
@@ -117,7 +123,8 @@ def split(
     if dealing == "matching" and task.dealt is not None:
         from wideberth.algorithms.matching import match
 
-        matched = match(task, leaves, rng)
+        judge = engine.judge if isinstance(engine, Plain) else Judge(task)
+        matched = match(task, judge, leaves, rng)
         audit = {"swaps": matched.swaps, "unchanged": matched.unchanged}
         boxes = boxes_of(matched.partition, [quasi.codes for quasi in quasis])
         return Split(matched.partition, boxes, len(leaves), audit)
@@ -141,10 +148,32 @@ def leaves_of(
     engine = _engine(task, cuts, threads, tally, few)
     leaves = grow(engine, task, cuts, tally)
     if not leaves.hands.all():
-        if task.dealt is not None or not Judge(task).hands(np.arange(task.rows)):
+        if task.dealt is not None:
+            return _by_search(task, tally)
+        if not Judge(task).hands(np.arange(task.rows)):
             raise _refused(task)
         leaves.hands[:] = 1  # too close to call for a kernel, but exactly satisfied
     return engine, leaves
+
+
+def require_groups(task: Arrangement) -> None:
+    """Raise the refusal that `split` would, if a table cannot be dealt to groups at all."""
+    check_list(task.demands)
+    judge = Judge(task)
+    found = judge.hands(np.arange(task.rows))
+    if not found and (task.dealt is None or judge.search() is None):
+        raise _refused(task)
+
+
+def _by_search(task: Arrangement, tally: _Tally) -> tuple[Plain, Leaves]:
+    """Search for groups, if no way to deal the rows is found; refuse if there are none."""
+    engine = Plain(task, tally.settled)
+    labels = engine.judge.search()
+    if labels is None:
+        raise _refused(task)
+    ranks = np.arange(task.rows, dtype=np.uint32)
+    one = np.ones(1, np.int32)
+    return engine, Leaves(ranks, one * task.rows, one * (int(labels.max()) + 1))
 
 
 def _by_nearness(
@@ -152,7 +181,7 @@ def _by_nearness(
     cuts: str,
     dealing: str,
     threads: int | None,
-    rng: np.random.Generator,
+    rng: Chance,
     tally: _Tally,
 ) -> Split:
     """Split a table whose rows cannot be dealt by rank, only by who is near whom."""
@@ -160,7 +189,10 @@ def _by_nearness(
         raise ParameterError(
             "dealing by matching needs values on a line (epsilon-m)", hint='dealing="rank"'
         )
-    quiet = _Tally(None, task.rows)
+    quiet, given = _Tally(None, task.rows), np.arange(task.rows)
+    if task.tagged:  # what is drawn below goes by where rows stand
+        given = np.argsort(task.tags, kind="stable")
+        task = task.reordered(given)
 
     def blocks(sizes: Arrangement, most: int) -> Leaves:
         tally("cutting into blocks")
@@ -180,10 +212,13 @@ def _by_nearness(
     tally("cutting blocks")
     found = in_blocks(task, blocks, leaves, rng=rng, threads=threads, settled=tally.settled)
     if found is None:
-        raise _refused(task)
+        engine, whole = _by_search(task, quiet)
+        return Split(*engine.deal(whole), 1, None)
     partition, many = found
     boxes = boxes_of(partition, [quasi.codes for quasi in task.quasis])
-    return Split(partition, boxes, many, None)
+    labels = np.empty_like(partition.labels)
+    labels[given] = partition.labels
+    return Split(Partition(labels, partition.count), boxes, many, None)
 
 
 def grow(
@@ -223,14 +258,25 @@ def block_of(cuts: str, unit: int) -> int:
 def _refused(task: Arrangement) -> InfeasibleError:
     """Say why a table is refused though each demand by itself can be satisfied."""
     dealt = task.dealt
-    others = [str(d.principle) for d in task.demands if d is not dealt]
+    others = " and ".join(str(d.principle) for d in task.demands if d is not dealt)
     if dealt is None:
-        return InfeasibleError(f"the table does not satisfy {' and '.join(others)}")
+        what = f"the table does not satisfy {others}"
+        return InfeasibleError(what, outcome="impossible", witness=what)
+    hint = "weaken one of them, or take a monotone principle instead" + (
+        " (delta-l, variant stab)" if dealt.principle.needs == "numbers" else ""
+    )
+    assert dealt.column is not None  # noqa: S101 - not monotone, so it looks at values
+    proposals = [one for demand in task.demands for one in weaker(demand.principle)]
+    witness = dealt.rule.ruled_out(dealt.column.codes.astype(np.int64), task.unit)
+    if witness is None and task.rows <= SUBSETS:
+        witness = Witness("search", task.rows, 0)
+    if witness is not None:
+        return InfeasibleError.together(str(dealt.principle), others, str(witness), hint, proposals)
     return InfeasibleError(
         f"{dealt.principle} is not monotone, and no way was found to deal the rows to groups that "
-        f"also satisfy {' and '.join(others)}",
-        hint="weaken one of them, or take a monotone principle instead"
-        + (" (delta-l, variant stab)" if dealt.principle.needs == "numbers" else ""),
+        f"also satisfy {others}; that there is none is not proven",
+        hint=hint,
+        proposals=proposals,
     )
 
 

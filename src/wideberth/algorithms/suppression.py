@@ -3,18 +3,21 @@
 Least for a single demand of these kinds, by the proofs beside the code: no crowd beyond a share
 ((ε,m), (δ,l), frequency l, (α,k), m-uniqueness, (l,e) on trees with leaves at equal depth),
 entropy l, and recursive (c,l) without required values. Where it matters who is near whom, and if
-several demands are met in turn until all are: sound, but not always least.
+several demands are met in turn until all are: sound, but not always least. `fewest` bounds from
+below how many rows must go, and a refusal says no more than is proven.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from math import ceil
+from typing import Any
 
 import numpy as np
 
-from wideberth.advice import refusal
+from wideberth.advice import Alternative, refusal
 from wideberth.advice.brackets import last
 from wideberth.advice.crowding import Crowding, crowding
 from wideberth.algorithms.demand import Demand
@@ -26,13 +29,23 @@ from wideberth.groups import Groups
 from wideberth.principles import Rule
 from wideberth.principles.dealing import shuffled_within
 from wideberth.principles.dissimilarity import Scattered
-from wideberth.principles.diversity import _Entropy, _Recursive
+from wideberth.principles.diversity import RecursiveCLDiversity, _Entropy, _Recursive
+from wideberth.principles.proximity import _Variance
 from wideberth.principles.scattering import scatter
 from wideberth.principles.search import Searched
+from wideberth.randomness import Chance
+
+#: Rows are picked so often at most, or so many in all; where it takes a search, far fewer.
+_TRIES, _ROWS, _SLOW = 64, 1 << 22, 256
 
 
 def suppress(
-    demands: Sequence[Demand], rows: int, limit: float | Fraction, rng: np.random.Generator
+    demands: Sequence[Demand],
+    rows: int,
+    limit: float | Fraction,
+    rng: Chance,
+    *,
+    order: Callable[[], Ints] | None = None,
 ) -> Ints:
     """Return the rows to leave out, ascending; none if all demands are feasible as they are.
 
@@ -44,33 +57,139 @@ def suppress(
         How many rows the table has.
     limit : float or Fraction
         The largest share of rows that may be left out.
-    rng : numpy.random.Generator
+    rng : Chance
         Picks among rows with equal sensitive values: which of them goes must tell nothing.
+    order : callable, optional
+        Returns all rows in an order that depends on what they hold, asked for if some must go;
+        then who goes does not depend on where rows stand.
 
     Raises
     ------
     InfeasibleError
-        If more rows than permitted would have to go, or if leaving out rows does not help.
+        If more rows than permitted would have to go, if leaving out rows does not help, or if it
+        is not known which to leave out.
     """
-    kept = np.arange(rows)
-    culprit: Demand | None = None
-    changed = True
-    while changed:
-        changed = False
-        for demand in demands:
-            if len(kept) and _feasible(demand, kept):
-                continue
-            culprit = culprit or demand
-            fewer = _reduced(demand, kept, rng)
-            if fewer is None or not len(fewer):
-                raise refused(culprit, rows, None, limit)
-            kept, changed = fewer, True
+    everyone = np.arange(rows)
+    culprit = next((d for d in demands if not rows or not _feasible(d, everyone)), None)
     if culprit is None:
         return np.empty(0, dtype=np.int64)
-    lost = rows - len(kept)
-    if lost > fraction(limit) * rows:
-        raise refused(culprit, rows, lost, limit)
-    return np.setdiff1d(np.arange(rows), kept, assume_unique=True)
+    given = everyone if order is None else order()
+    most = int(fraction(limit) * rows)
+    best: Ints | None = None
+    at_least: int | None = None
+    begin = demands.index(culprit) + 1
+    for _ in range(_tries(demands, rows)):
+        first = _reduced(culprit, given, rng)
+        kept = None if first is None else _in_turn(demands, first, rng, begin)
+        if kept is not None and (best is None or len(kept) > len(best)):
+            best = kept
+        if best is not None and rows - len(best) <= most:
+            return np.setdiff1d(everyone, best, assume_unique=True)
+        if at_least is None:
+            at_least = fewest(demands, rows)
+        if at_least > most:  # others would not do either
+            break
+    assert at_least is not None  # noqa: S101 - there is one try at least
+    lost = None if best is None else rows - len(best)
+    raise refused(culprit, rows, lost, limit, at_least=at_least, enough=_together(demands))
+
+
+def _tries(demands: Sequence[Demand], rows: int) -> int:
+    """Return how often rows are picked until they will do.
+
+    Which of several equal rows goes may decide whether other attributes' demands can be met.
+    """
+    if len(demands) == 1:
+        return 1
+    slow = any(isinstance(d.rule, Searched) and d.rule.line is None for d in demands)
+    return min(max(_ROWS // ((_SLOW if slow else 1) * max(rows, 1)), 1), _TRIES)
+
+
+def _in_turn(demands: Sequence[Demand], kept: Ints, rng: Chance, begin: int) -> Ints | None:
+    """Leave out rows for one demand after the other until all can be met; None if none is left.
+
+    The demands up to ``begin`` have had their turn.
+    """
+    changed = True
+    while changed:
+        changed = begin > 0
+        for demand in demands[begin:]:
+            if _feasible(demand, kept):
+                continue
+            fewer = _reduced(demand, kept, rng)
+            if fewer is None:
+                return None
+            kept, changed = fewer, True
+        begin = 0
+    return kept
+
+
+def fewest(demands: Sequence[Demand], rows: int) -> int:
+    """Return how many rows must be left out, at least: all of them if nothing helps.
+
+    Parameters
+    ----------
+    demands : sequence of Demand
+        What the rest of the table must be able to satisfy.
+    rows : int
+        How many rows the table has.
+    """
+    least = max(_fewest(demand, rows) for demand in demands)
+    return rows if rows - least < max(demand.rule.least for demand in demands) else least
+
+
+def proven(demand: Demand) -> bool:
+    """Tell whether no fewer rows than `suppress` leaves out for one demand alone will do."""
+    rule = demand.rule
+    if demand.column is None or (isinstance(rule, Searched) and rule.line is None):
+        return False
+    if isinstance(rule, _Recursive):
+        return not rule.guarded
+    return isinstance(rule, _Entropy) or crowding(rule, demand.column.domain.size) is not None
+
+
+def _fewest(demand: Demand, rows: int) -> int:
+    """Return how many rows one demand takes, at least."""
+    everyone, rng = np.arange(rows), np.random.default_rng(0)
+    column, rule = demand.column, demand.rule
+    if not rows or _feasible(demand, everyone):
+        return 0
+    if rule.upward or rows < rule.least:
+        return rows
+    if proven(demand):
+        kept = _reduced(demand, everyone, rng)
+        return rows if kept is None else rows - len(kept)
+    if column is None:
+        return 1
+    counts = np.bincount(column.codes, minlength=column.domain.size)
+    if isinstance(rule, Scattered) and rule.allowance is None:
+        return scatter(column.codes.astype(np.int64), rule.near, rule.least, rng).at_least
+    if isinstance(rule, Searched):
+        return 0  # no partition was found: there may be one
+    if isinstance(rule, _Recursive):
+        assert isinstance(demand.principle, RecursiveCLDiversity)  # noqa: S101
+        alike = replace(demand.principle, required=(), c2=0)
+        plain = Demand(alike, alike.bind(column.domain), column)
+        held = min(0 if code is None else int(counts[code]) for code in rule.guarded)
+        # Of each required value there are so many, and these are a share of all rows that stay.
+        return max(_fewest(plain, rows), rows - int(held / rule.share), 1)
+    if isinstance(rule, _Variance):
+        # No rows vary more than the two that are farthest apart.
+        known = np.flatnonzero(counts * rule.known)
+        farthest = np.zeros_like(counts)
+        farthest[known[:1]] = farthest[known[-1:]] = 1
+        return 1 if len(known) > 1 and rule.satisfies(_group(farthest))[0] else rows
+    return 1
+
+
+def _together(demands: Sequence[Demand]) -> bool:
+    """Tell whether rows will do that can meet each demand by itself."""
+    dealt = [demand for demand in demands if not demand.rule.monotone]
+    if not dealt or len(demands) == 1:
+        return True
+    # Groups of a principle that is not monotone have its rows, and perhaps not one more.
+    others = [demand for demand in demands if demand is not dealt[0]]
+    return all(d.column is None and d.rule.least <= dealt[0].rule.least for d in others)
 
 
 def refused(
@@ -79,9 +198,10 @@ def refused(
     lost: int | None,
     limit: float | Fraction,
     *,
-    at_least: int | None = None,
+    at_least: int,
+    enough: bool = True,
 ) -> InfeasibleError:
-    """Return the error that says how many rows would have to be left out.
+    """Return the error that says how many rows would have to be left out, as far as is known.
 
     Parameters
     ----------
@@ -90,28 +210,88 @@ def refused(
     rows : int
         How many rows there are.
     lost : int, optional
-        How many were left out; None if leaving out rows does not help.
+        How many were left out; None if it was not found which to leave out.
+    limit : float or Fraction
+        The largest share that may be left out.
+    at_least : int
+        How many must be, whatever is found; all of them if leaving out rows does not help.
+    enough : bool
+        Whether it is certain that the rest will do.
+    """
+    error = refusal(demand.principle, demand.column, rows)
+    found = lost if enough and lost != rows else None
+    return with_rows(error, rows, limit, at_least=at_least, found=found)
+
+
+def with_rows(
+    error: InfeasibleError,
+    rows: int,
+    limit: float | Fraction,
+    *,
+    at_least: int | None = None,
+    found: int | None = None,
+) -> InfeasibleError:
+    """Add to a refusal of all rows what is known of leaving out some, and what that proves.
+
+    Parameters
+    ----------
+    error : InfeasibleError
+        Why all rows are refused.
+    rows : int
+        How many there are.
     limit : float or Fraction
         The largest share that may be left out.
     at_least : int, optional
-        How many must be, if that is less than was found to do.
+        How many must be, whatever is found; all of them if leaving out rows does not help. By
+        default one, if all rows are proven not to do.
+    found : int, optional
+        How many will do, if that is known.
     """
-    error = refusal(demand.principle, demand.column, rows)
-    if lost is None or lost == rows:
-        unsure = lost is None and not demand.rule.certain and rows >= demand.rule.least
-        which = "whom to leave out is not known" if unsure else "leaving out rows does not help"
-        return InfeasibleError(f"{error.what}; {which}", hint=error.hint)
-    share = Fraction(lost, rows)
-    many = f"{lost:,} row" + ("" if lost == 1 else "s")
-    if at_least is not None and at_least < lost:
-        many = f"{at_least:,} to {many}"
+    impossible = error.outcome == "impossible"
+    at_least = int(impossible) if at_least is None else at_least
+    most = int(fraction(limit) * rows)
+    if at_least >= rows:
+        what = f"{error.what}; leaving out rows does not help"
+        return InfeasibleError(what, hint=error.hint, **_proof(error))
+    if found is None and at_least <= most:
+        unknown = "which rows to leave out is not known"
+        if not impossible or most:
+            return error.hedged(unknown)
+        return InfeasibleError(f"{error.what}; {unknown}", hint=error.hint, **_proof(error))
+    must = "would have to be suppressed"
+    if found is None:
+        many = f"at least {_rows(at_least)}"
+    elif not at_least:
+        many, must = _rows(found), "suppressed would do"
+    else:
+        many = _rows(found) if at_least >= found else f"{at_least:,} to {_rows(found)}"
+    share = Fraction(at_least if found is None else found, rows)
     permitted = f", the limit is {_percent(fraction(limit))} %" if limit else ""
-    enough = ceil(share * 10**4) / 10**4  # four digits, rounded up: enough, and short
-    must = "would have to be suppressed" if demand.rule.certain else "suppressed would do"
-    return InfeasibleError(
-        f"{error.what}; {many} {must} ({_percent(share)} %){permitted}",
-        hint=f"{error.hint}, or suppression_limit={enough:g}",
-    )
+    said = f"{many} {must} ({_percent(share)} %){permitted}"
+    hint = error.hint
+    if found is not None:
+        wide = ceil(share * 10**4) / 10**4  # four digits, rounded up: enough, and short
+        words = f"suppression_limit={wide:g}"
+        hint = f"{hint}, or {words}"
+        fewer = Alternative(words, setting=words, key="suppression_limit", suppression_limit=wide)
+        error.proposals = (*error.proposals, fewer)
+    if impossible and max(at_least, 1) > most:
+        return InfeasibleError(f"{error.what}; {said}", hint=hint, **_proof(error))
+    return error.hedged(said, hint=hint)
+
+
+def _rows(count: int) -> str:
+    return f"{count:,} row" + ("" if count == 1 else "s")
+
+
+def _proof(error: InfeasibleError) -> dict[str, Any]:
+    """Return what is proven of a refusal, for another one in more words."""
+    return {
+        "outcome": error.outcome,
+        "witness": error.witness,
+        "fact": error.fact,
+        "proposals": error.proposals,
+    }
 
 
 def _percent(share: Fraction) -> str:
@@ -135,20 +315,21 @@ def _group(counts: Ints) -> Groups:
     )
 
 
-def _reduced(demand: Demand, kept: Ints, rng: np.random.Generator) -> Ints | None:
+def _reduced(demand: Demand, kept: Ints, rng: Chance) -> Ints | None:
     """Return the most of the rows that make a demand feasible; None if none are known."""
     column, rule = demand.column, demand.rule
     if column is None:
         return None  # fewer rows do not make a group larger
     codes = column.codes[kept].astype(np.int64)
-    if isinstance(rule, Scattered) and rule.line is None:
+    scattered = isinstance(rule, Scattered) and rule.allowance is None
+    if isinstance(rule, Scattered) and scattered and rule.line is None:
         found = scatter(codes, rule.near, rule.least, rng)
         return _verified(demand, kept[found.labels >= 0])
     if isinstance(rule, Searched) and rule.line is None:
         quota = peeled(rule, codes)
         if quota is None:
             return None
-        places = np.unique(codes, return_inverse=True)[1].reshape(-1)
+        places = rule.among(codes)[1]
         return _verified(demand, kept[_chosen(places, quota, rng)])
     crowd = crowding(rule, column.domain.size)
     if crowd is not None:
@@ -163,7 +344,7 @@ def _verified(demand: Demand, kept: Ints) -> Ints | None:
     return kept if len(kept) and _feasible(demand, kept) else None
 
 
-def _chosen(places: Ints, quota: Ints, rng: np.random.Generator) -> Ints:
+def _chosen(places: Ints, quota: Ints, rng: Chance) -> Ints:
     """Pick as many rows at each place as its quota says, at random."""
     order = shuffled_within(places, rng)
     counts = np.bincount(places, minlength=len(quota))
@@ -178,15 +359,18 @@ def uncrowded(places: Ints, crowd: Crowding) -> Ints:
     rows is permitted if t is at most its share, so the best one has keep(t) rows for the largest t
     with t <= share * keep(t). Halving finds that t, for keep(t) / t never rises: the keep(t) rows,
     dealt in order to t hands, leave no two similar ones in a hand; without the smallest hand,
-    (t - 1) / t of them or more are left, and no crowd has more than t - 1.
+    (t - 1) / t of them or more are left, and no crowd has more than t - 1. Rows in no crowd, which
+    are kept whatever t is, only make the quotient fall faster.
     """
     counts = np.bincount(places, minlength=len(crowd.reach))
-    first = np.searchsorted(crowd.reach, np.arange(len(counts)), side="left")
+    each = np.arange(len(counts))
+    many = int((crowd.reach >= each).sum())  # what follows is in no crowd, and stays
+    first = np.searchsorted(crowd.reach[:many], each[:many], side="left")
     low, high = 0, int(counts.sum())
-    best = np.zeros_like(counts)
+    best = np.where(each < many, 0, counts)
     while low < high:
         middle = (low + high + 1) // 2
-        quota = _keep(counts, first, middle)
+        quota = np.append(_keep(counts[:many], first, middle), counts[many:])
         if middle <= crowd.share * int(quota.sum()):
             low, best = middle, quota
         else:
@@ -214,7 +398,7 @@ def _keep(counts: Ints, first: Ints, most: int) -> Ints:
     return quota
 
 
-def _capped(rule: Rule, column: Column, codes: Ints, rng: np.random.Generator) -> Ints | None:
+def _capped(rule: Rule, column: Column, codes: Ints, rng: Chance) -> Ints | None:
     """Return how many rows to keep of each code, by a cap on the most frequent ones.
 
     Recursive: for a given count of the most frequent value, keeping all that is not above it leaves
@@ -225,12 +409,15 @@ def _capped(rule: Rule, column: Column, codes: Ints, rng: np.random.Generator) -
     and t + 1 for some of the values that have more. Raising the cap makes proportions less even, so
     halving finds the largest t. With r rows on top of it, N log(N / l) - Σ n log n is convex in r,
     is at least 0 for r = 0 and below 0 for all of them; so halving finds the largest r as well.
+    Beside allowed values, of which c rows count, that holds for each c, and so for the best one: no
+    best c is above the cap.
     """
     counts = np.bincount(codes, minlength=column.domain.size)
     if isinstance(rule, _Recursive):
         free = rule.open_to_all
     elif isinstance(rule, _Entropy):
-        free = np.zeros(len(counts), dtype=bool)
+        beside = rule.allowance
+        free = np.zeros(len(counts), dtype=bool) if beside is None else beside.codes
     else:
         return None
 
@@ -244,7 +431,7 @@ def _capped(rule: Rule, column: Column, codes: Ints, rng: np.random.Generator) -
     kept = quota(cap)
     if not good(kept) or not isinstance(rule, _Entropy):
         return kept
-    more = rng.permutation(np.flatnonzero(counts > cap))
+    more = rng.permutation(np.flatnonzero((counts > cap) & ~free))
 
     def topped(extra: int) -> Ints:
         result = kept.copy()

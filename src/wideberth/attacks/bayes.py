@@ -88,8 +88,9 @@ class Change:
         People of whom a value is believed with less than ε that they do not have, though α was at
         least `floor`; and the histograms they face.
     upward, downward : int
-        (ρ1,ρ2)-breaches. Upward: people for whose own value α <= ρ1 and β >= ρ2. Downward: people
-        who face a histogram with α >= 1 - ρ1 and β <= 1 - ρ2 for some value.
+        (ρ1,ρ2)-breaches, of any value, be it somebody's own or not. Upward: people who face a
+        histogram with α <= ρ1 and β >= ρ2 for some value. Downward: people who face one with
+        α >= 1 - ρ1 and β <= 1 - ρ2 for some value.
     breached : int
         People with a breach of either kind.
     """
@@ -154,7 +155,9 @@ class Beliefs:
         floor: float = 0.1,
         rho1: float = 0.1,
         rho2: float = 0.5,
+        harmless: Bools | None = None,
     ) -> None:
+        self.harmless = np.zeros(domain.size, dtype=bool) if harmless is None else harmless
         for name, number in {
             "delta": delta,
             "epsilon": epsilon,
@@ -196,9 +199,10 @@ class Beliefs:
         """Compare beliefs before and after."""
         codes = faced.groups.codes
         before, after = self.prior[codes], self.after(faced)
+        guarded = ~self.harmless[codes]
         # A value that was ruled out before stays so: 0 of 0 is no change.
         ratio = np.divide(after, before, where=before > 0, out=np.zeros_like(after))
-        alpha, beta = self.prior[faced.codes], faced.of_own(after)
+        beta = faced.of_own(after)
         positive = faced.count(beta > _complement(self.delta))
         # The values that were likely, and for each histogram how many of them are so no longer.
         # No belief is less than 0, not even in a value that is absent.
@@ -206,12 +210,14 @@ class Beliefs:
         gone = _fewer(faced, likely, after >= self.epsilon)
         own_gone = likely[faced.codes] & (beta < self.epsilon)
         negative = faced.count(gone[faced.owner] > own_gone)
-        upward = (alpha <= self.rho1) & (beta >= self.rho2)
+        raised = np.zeros(len(faced.groups), dtype=bool)
+        raised[faced.groups.owner[(before <= self.rho1) & (after >= self.rho2) & guarded]] = True
+        upward = raised[faced.owner]
         assumed = self.prior >= _complement(self.rho1)
         downward = _fewer(faced, assumed, after > _complement(self.rho2))[faced.owner] > 0
         return Change(
-            largest_ratio=float(ratio.max(initial=0.0)),
-            largest_gain=float((after - before).max(initial=0.0)),
+            largest_ratio=float(ratio[guarded].max(initial=0.0)),
+            largest_gain=float((after - before)[guarded].max(initial=0.0)),
             positive=(int(positive.sum()), int(np.count_nonzero(positive))),
             negative=(int(negative.sum()), int(np.count_nonzero(negative))),
             upward=int(faced.people[upward].sum()),

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,24 @@ from wideberth.groups import Groups
 
 #: How sure is worth a figure of its own.
 CONFIDENCES = (0.5, 0.75, 0.9, 1.0)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Sparing(Groups):
+    """Histograms whose harmless rows count in the sizes only.
+
+    Parameters
+    ----------
+    besides : array of int
+        How many these are, of each group.
+    """
+
+    besides: Ints
+
+    @cached_property
+    def sizes(self) -> Ints:
+        """The number of rows of each group."""
+        return self.sum(self.counts) + self.besides
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -54,6 +71,24 @@ class Faced:
         ([1, 2, 1], [3, 3, 1], [1, 2, 1])
         """
         return cls(groups=groups, owner=groups.owner, codes=groups.codes, people=groups.counts)
+
+    def guarded(self, harmless: Bools) -> Faced:
+        """Leave out the people whose own value is harmless; they still hide the others."""
+        kept = ~harmless[self.codes]
+        owner, codes, people = self.owner[kept], self.codes[kept], self.people[kept]
+        return Faced(groups=self.groups, owner=owner, codes=codes, people=people)
+
+    def sparing(self, harmless: Bools) -> Faced:
+        """Let rows with harmless values be near nothing: they count in the sizes only."""
+        groups, free = self.groups, harmless[self.groups.codes]
+        faced = Sparing(
+            start=groups.start,
+            codes=groups.codes,
+            counts=np.where(free, 0, groups.counts),
+            width=groups.width,
+            besides=groups.sum(np.where(free, groups.counts, 0)),
+        )
+        return Faced(groups=faced, owner=self.owner, codes=self.codes, people=self.people)
 
     def __len__(self) -> int:
         """Return the number of classes."""
@@ -201,7 +236,7 @@ class Risk:
             worst=worst,
             mean=added / total if total else 0.0,
             people=total,
-            above=MappingProxyType(above),
+            above=above,
         )
 
     @classmethod
@@ -213,9 +248,7 @@ class Risk:
             worst=max((part.worst for part in parts), default=0.0),
             mean=added / total if total else 0.0,
             people=total,
-            above=MappingProxyType(
-                {level: sum(part.above[level] for part in parts) for level in CONFIDENCES}
-            ),
+            above={level: sum(part.above[level] for part in parts) for level in CONFIDENCES},
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from wideberth.attacks.faced import Faced, middle
-from wideberth.exact import Floats, Ints
+from wideberth.exact import Bools, Floats, Ints
 
 #: Values ruled out, at most, unless more are asked for.
 RULED_OUT = 5
@@ -98,8 +98,8 @@ class Background:
     people: Ints
 
     @classmethod
-    def of(cls, faced: Faced, values: int = RULED_OUT) -> Background:
-        """Rule out up to so many values.
+    def of(cls, faced: Faced, values: int = RULED_OUT, harmless: Bools | None = None) -> Background:
+        """Rule out up to so many values; harmless ones are ruled out, but not guessed.
 
         >>> from wideberth.groups import Groups
         >>> found = Background.of(Faced.known(Groups.of([[0, 0, 1, 2]], width=3)), values=2)
@@ -112,6 +112,9 @@ class Background:
         largest = running[begin + 1] - running[begin]
         worst = []
         for count in range(values + 1):
+            if harmless is not None:
+                worst.append(float(share_without(faced, count).max(initial=0.0)))
+                continue
             # The most frequent value gains most: it is set against what is left beside the top
             # values, and a larger count against the same is a larger share.
             left = running[end] - running[np.minimum(begin + count + 1, end)]

@@ -16,7 +16,7 @@ import numpy as np
 from wideberth.attacks.faced import Faced, Risk
 from wideberth.distances import Similarity, similarity
 from wideberth.encode import Domain
-from wideberth.errors import ParameterError
+from wideberth.errors import ParameterError, what_to_type
 from wideberth.exact import Floats, Ints
 from wideberth.groups import Groups
 from wideberth.principles import plain
@@ -135,7 +135,10 @@ class Kinds:
         if domain.tree is None:
             raise ParameterError(
                 f"'{domain.name}' has no hierarchy to tell which values are of one kind",
-                hint="--hierarchy COLUMN=FILE, or [hierarchies] in the policy",
+                hint=what_to_type(
+                    python='hierarchies={"column": "tree.csv"}',
+                    command="--hierarchy COLUMN=FILE, or [hierarchies] in the policy",
+                ),
             )
         self.tree, self.e = domain.tree, e
         nodes = self.tree.nodes_of(domain.texts).astype(np.int64)

@@ -19,7 +19,7 @@ from wideberth.attacks.kinds import Kinds, KindsFound
 from wideberth.attacks.proximity import Nearness, Neighbourhoods, usual_epsilon
 from wideberth.distances import Metric
 from wideberth.encode import Domain
-from wideberth.exact import Floats, fraction
+from wideberth.exact import Bools, Floats, fraction
 from wideberth.groups import Groups
 
 #: How many entries of histograms are looked at in one go, and in how many threads.
@@ -50,6 +50,9 @@ class Settings:
         See `Beliefs`.
     delta, negligible, floor, rho1, rho2 : number
         See `Beliefs`, where `negligible` is called ε.
+    harmless : array of bool, optional
+        The codes of values that need no protection: nobody is harmed who is known to have one, and
+        their rows are near nothing. They hide others all the same.
     """
 
     epsilon: float | str | Fraction | None = None
@@ -66,6 +69,7 @@ class Settings:
     floor: float = 0.1
     rho1: float = 0.1
     rho2: float = 0.5
+    harmless: Bools | None = None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -129,7 +133,9 @@ class Attacks:
             floor=settings.floor,
             rho1=settings.rho1,
             rho2=settings.rho2,
+            harmless=settings.harmless,
         )
+        self.harmless = settings.harmless
         ruled_out = 0 if settings.l is None else ceil(fraction(settings.l)) - 1
         self.ruled_out = max(RULED_OUT, ruled_out)
         self.neighbourhoods, self.chosen = None, settings.chosen
@@ -138,7 +144,9 @@ class Attacks:
                 epsilon, relative, self.chosen = usual_epsilon(domain), False, "audit"
             else:
                 epsilon, relative = fraction(settings.epsilon), settings.relative
-            self.neighbourhoods = Neighbourhoods(domain, epsilon=epsilon, relative=relative)
+            self.neighbourhoods = Neighbourhoods(
+                domain, epsilon=epsilon, relative=relative, harmless=self.harmless
+            )
         self.kinds = None
         if domain.tree is not None:
             self.kinds = Kinds(domain, None if settings.e is None else fraction(settings.e))
@@ -148,14 +156,18 @@ class Attacks:
 
     def on(self, faced: Faced) -> Measures:
         """Look at all histograms at once."""
+        near = faced
+        if self.harmless is not None:
+            faced = faced.guarded(self.harmless)
+            near = faced.sparing(self.harmless)
         return Measures(
             guess=Risk.of(own_shares(faced), faced.people),
             certain=Homogeneity.of(faced),
-            background=Background.of(faced, self.ruled_out),
+            background=Background.of(faced, self.ruled_out, self.harmless),
             change=self.beliefs.change(faced),
-            nearness=None if self.neighbourhoods is None else self.neighbourhoods.on(faced),
-            kinds=None if self.kinds is None else self.kinds.on(faced),
-            dissimilarity=None if self.farness is None else self.farness.on(faced),
+            nearness=None if self.neighbourhoods is None else self.neighbourhoods.on(near),
+            kinds=None if self.kinds is None else self.kinds.on(near),
+            dissimilarity=None if self.farness is None else self.farness.on(near),
             attacks=self,
         )
 

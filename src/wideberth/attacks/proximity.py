@@ -20,7 +20,7 @@ from wideberth.attacks.faced import CONFIDENCES, Faced, Risk, middle
 from wideberth.distances import numbers_of, windows
 from wideberth.encode import Domain
 from wideberth.errors import ParameterError
-from wideberth.exact import Floats, Ints, Numbers, Whole, fraction, ratios, whole
+from wideberth.exact import Bools, Floats, Ints, Numbers, Whole, fraction, ratios, whole
 from wideberth.groups import Groups
 from wideberth.principles import plain
 
@@ -178,9 +178,19 @@ class Neighbourhoods:
         How near is near: [x - ε, x + ε], ends included.
     relative : bool
         [x - ε|x|, x + ε|x|] instead.
+    harmless : array of bool, optional
+        The codes of numbers that need no protection.
     """
 
-    def __init__(self, domain: Domain, *, epsilon: Fraction, relative: bool = False) -> None:
+    def __init__(
+        self,
+        domain: Domain,
+        *,
+        epsilon: Fraction,
+        relative: bool = False,
+        harmless: Bools | None = None,
+    ) -> None:
+        self.harmless = harmless
         if epsilon < 0 or (relative and epsilon > 1):
             raise ParameterError(
                 f"epsilon must be {'from 0 to 1' if relative else '0 or more'}",
@@ -268,6 +278,8 @@ class Neighbourhoods:
             counts=self.domain.histogram[codes].astype(np.int64),
             width=self.domain.size,
         )
+        if self.harmless is not None:
+            table = Faced.known(table).sparing(self.harmless).groups
         return float(self.intervals(table)[0][0] / table.sizes[0])
 
     def on(self, faced: Faced) -> Nearness:

@@ -8,7 +8,7 @@ what their groups tell (Machanavajjhala et al. 2006, Theorem 3.1).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +57,7 @@ class Believed:
         After how many of these groups some value is believed in with more than 0.9.
     """
 
-    of: dict[str, Any]
+    of: dict[str, Any] = field(repr=False)
     on: str
     groups: int
     worst: float
@@ -65,10 +65,10 @@ class Believed:
     mixture: float
     certain: int
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values, for JSON."""
+    def to_dict(self, *, show_rows: bool = False) -> dict[str, Any]:
+        """Return plain values, for JSON; of whom only if that is to be shown."""
         return {
-            "of": self.of,
+            "of": self.of if show_rows else {},
             "on": self.on,
             "groups": self.groups,
             "worst": self.worst,
@@ -166,19 +166,23 @@ class Priors:
                 continue
             beliefs = Beliefs(sensed.domain, prior=prior, group_prior=rest)
             after = beliefs.after(Faced.known(theirs))
-            top, best = int(after.argmax()), theirs.max(after)
             counts = np.bincount(theirs.codes, theirs.counts, theirs.width).astype(np.int64)
             mixed = np.flatnonzero(counts)
             together = replace(
                 theirs, start=np.array([0, len(mixed)]), codes=mixed, counts=counts[mixed]
             )
+            mixture = beliefs.after(Faced.known(together))
+            if sensed.harmless is not None:  # to believe in a harmless value harms nobody
+                after = np.where(sensed.harmless[theirs.codes], 0, after)
+                mixture = np.where(sensed.harmless[together.codes], 0, mixture)
+            top, best = int(after.argmax()), theirs.max(after)
             yield Believed(
                 of=dict(zip(self.whom, whom, strict=True)),
                 on=self.on,
                 groups=len(theirs),
                 worst=float(after[top]),
                 prior=float(beliefs.prior[theirs.codes[top]]),
-                mixture=float(beliefs.after(Faced.known(together)).max()),
+                mixture=float(mixture.max()),
                 certain=int((best > _NEARLY).sum()),
             )
 

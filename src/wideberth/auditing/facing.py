@@ -8,16 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from wideberth import tables
 from wideberth.attacks import Faced, Risk, among
 from wideberth.attributes import require_column
 from wideberth.auditing.sensing import Sensed
+from wideberth.encode import Codes
 from wideberth.errors import TableError
 from wideberth.exact import Ints
 from wideberth.examining import Examined
-from wideberth.groups import Partition
+from wideberth.groups import Groups, Partition
 from wideberth.published import Covering, Published
-from wideberth.twofold import table_of
+from wideberth.twofold import adopted
 
 #: Of so many groups, labels may cover fewer people than they should: some tools err by one.
 _SOME = 0.1
@@ -25,10 +25,24 @@ _SOME = 0.1
 
 def faced(sensed: Sensed, published: Published, cover: Covering) -> Faced:
     """Let each victim face all groups that cover it, together."""
-    by_box = published.boxes.histograms(sensed.column)
+    return faced_boxes(published.boxes.histograms(sensed.column), sensed.own, cover)
+
+
+def faced_boxes(by_box: Groups, own: Codes | Ints | None, cover: Covering) -> Faced:
+    """Let each victim face the histograms of all boxes that cover it.
+
+    Parameters
+    ----------
+    by_box : Groups
+        The histogram of each box.
+    own : array of int, optional
+        The value of each row of the original. Without it, victims are boxes.
+    cover : Covering
+        Which boxes cover which victims.
+    """
     pooled = cover.pooled(by_box)
-    if sensed.own is not None:
-        owner, codes = cover.situation, sensed.own[cover.victims].astype(np.int64)
+    if own is not None:
+        owner, codes = cover.situation, own[cover.victims].astype(np.int64)
         people = np.ones(len(owner), dtype=np.int64)
     else:  # each victim is a box, and stands for the people in it
         theirs = by_box.some(cover.victims)
@@ -108,7 +122,7 @@ class Matching:
 
 def match(given: Examined, groups: Partition, population: object) -> Matching:
     """Find the people of a population who match each group."""
-    everybody, _ = tables.adopt(table_of(population, given.options))
+    everybody, _ = adopted(population, given.options)
     for column in given.attributes:
         require_column(everybody, column, "the population")
     try:

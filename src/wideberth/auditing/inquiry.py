@@ -14,30 +14,41 @@ import numpy as np
 
 from wideberth.attacks import Faced, Identity, Settings, learn
 from wideberth.auditing.believing import Believed, Priors
+from wideberth.auditing.counsel import Counsel
+from wideberth.auditing.dependence import judge_determined
+from wideberth.auditing.disclosure import Disclosure, disclose, judge_disclosures
 from wideberth.auditing.facing import Matching, faced, found_among, match, require_fit
 from wideberth.auditing.judging import (
     judge_attribute,
     judge_beliefs,
     judge_columns,
+    judge_groups,
     judge_identity,
     judge_mixture,
+    judge_people,
     judge_policy,
+    judge_protection,
+    judge_total,
 )
 from wideberth.auditing.outcome import Attribute, Audit
-from wideberth.auditing.sensing import Epsilon, Sensed, epsilon_of, sense
+from wideberth.auditing.sensing import Epsilon, Sensed, epsilon_of, require_numbers, sense
 from wideberth.auditing.taking import Taken, take
 from wideberth.auditing.tracing import trace, trace_others, trace_swaps
 from wideberth.checking import judged
-from wideberth.errors import ParameterError, TableError
+from wideberth.errors import ParameterError, TableError, what_to_type
 from wideberth.examining import Examined
 from wideberth.findings import Finding, by_severity
 from wideberth.groups import Partition
+from wideberth.measuring import Utility, detail
 from wideberth.memory import bounded
 from wideberth.policy import Policy
 from wideberth.principles import Dissimilarity, LEDiversity, Principle
 from wideberth.published import Covering, Published
 from wideberth.results import CheckResult, GroupReport
-from wideberth.showing.wording import people
+from wideberth.schema import strays_in
+from wideberth.showing import adversaries
+from wideberth.showing.verdict import seeded
+from wideberth.showing.wording import people as counted_people
 
 #: How many pairs of a victim and a box that covers it are looked at, unless all of them are. A
 #: victim without an original is a box, and stands for the people in it: fewer will do.
@@ -65,6 +76,7 @@ def audit(
     hierarchies: Mapping[str, Any] | None = None,
     types: Mapping[str, str] | None = None,
     policy: Policy | str | Path | None = None,
+    rows_are_people: bool | None = None,
     everyone: bool = False,
     swaps: bool | None = None,
     worst: int = 5,
@@ -104,6 +116,9 @@ def audit(
         (0.1); negative if one of which at least ``floor`` (0.1) was believed is believed with less
         than ``negligible`` (0.05); a breach if a belief goes from ``rho1`` (0.1) or less to
         ``rho2`` (0.5) or more.
+    rows_are_people : bool, optional
+        Whether every row is a different person, though an identifier repeats, in the table or in
+        the original. That stays a finding, of medium severity.
     everyone : bool
         Whether to look at every victim even where a random sample would do.
     swaps : bool, optional
@@ -140,6 +155,7 @@ def audit(
         hierarchies=hierarchies,
         types=types,
         policy=policy,
+        rows_are_people=rows_are_people,
     )
     with bounded(max_memory):
         return audited(
@@ -180,7 +196,8 @@ def audited(
             hint="name the table that the release was made from",
         )
     given = replace(given, reference=original)
-    sensed = sense(given, original)  # which says what is wrong with values
+    sensed = sense(given, original, made=taken.manifest is not None)  # says what is wrong
+    require_numbers(sensed, epsilon)
     believed = Priors.read(priors, sensed, given.attributes)
     everybody = given.population if population is None else population
     with ThreadPoolExecutor(1) as pool:  # much of the work lets other threads work meanwhile
@@ -188,52 +205,99 @@ def audited(
         published, cover = laid.published, laid.cover
         if cover is not None:
             require_fit(published, cover, sensed)
+        determining = pool.submit(judge_determined, taken, published, sensed)
         attributes = [
             _learn(one, laid, _settings(one, epsilon, limits or {}, near, believed), believed)
             for one in sensed
         ]
         checked, traces = laid.checking.result(), laid.tracing.result()
+        disclosures, overlooked = laid.disclosing.result()
+        determined, left = determining.result()
     identity = Identity.of(
         laid.alike.sizes().sizes,
         population=None if laid.matched is None else laid.matched.counts,
         covering=None if cover is None else found_among(published, cover),
     )
     sampled = cover is not None and not cover.exact
+    people, where = taken.people
     reports = [] if checked is None else checked.principles
     holding = [report.principle for report in reports if report.satisfied]
+    rows = frame.height if original is None else original.height
+    sizes = [p for p in given.principles if p.needs in ("size", "population")]
+    crowds = Counsel(None, rows, sizes, [p for p in holding if p in sizes])
+    counsels = [one.counsel([p for p in holding if p in one.guards]) for one in sensed]
     findings = [
-        *([] if checked is None else judge_policy(checked)),
+        *([] if checked is None else judge_policy(checked, [crowds, *counsels])),
+        *([] if checked is None else judge_protection(given.unguarded)),
+        *judge_groups(given.subject.uneven(given.uniform) if checked is None else checked.uneven),
+        *judge_people(people, where=where, decided=given.rows_are_people),
+        *judge_total(
+            what=strays_in(frame if original is None else original).what,
+            where="the table" if original is None else "the original",
+        ),
         *judge_columns(taken.unlisted),
-        *judge_identity(identity, exact=given.counted is not None, sampled=sampled),
+        *judge_identity(identity, crowds, exact=given.counted is not None, sampled=sampled),
     ]
-    for one, attribute in zip(sensed, attributes, strict=True):
-        kept = [guard for guard in one.guards if guard in holding]
+    for counsel, attribute in zip(counsels, attributes, strict=True):
         on, known, covering = attribute.on, attribute.known, attribute.covering
-        findings += judge_beliefs(attribute.believed)
-        findings += judge_attribute(on, known, kept)
-        findings += judge_mixture(on, known, covering, kept, sampled=sampled)
+        findings += judge_beliefs(attribute.believed, known, counsel)
+        findings += judge_attribute(on, known, counsel)
+        findings += judge_mixture(on, known, covering, counsel, sampled=sampled)
+    findings += [*judge_disclosures(disclosures), *determined]
     findings += [*traces, *trace_others(taken, others), *trace_swaps(taken, asked=swaps)]
+    worth = detail(given, original, published, manifest=taken.manifest)
     return Audit(
         rows=frame.height,
         groups=laid.groups.count,
         boxes=published.boxes.count,
         original_rows=None if original is None else original.height,
         suppressed=None if original is None else original.height - frame.height,
+        people=people,
+        rows_are_people=given.rows_are_people,
         roles=taken.roles,
         group=given.group,
         reasons=taken.reasons,
         checked=checked,
         identity=identity,
         attributes=attributes,
+        disclosures=disclosures,
         findings=by_severity(findings),
         notes=[
             *taken.notes,
+            *given.subject.notes,
             *_unread(published),
             *_looked_at(published, cover),
+            *overlooked,
+            *left,
             *_in_doubt(laid.matched, identity),
             *(note for one in sensed for note in one.notes),
+            *_own_epsilon(attributes),
         ],
+        lost=worth.figures["ncp"].value if "ncp" in worth.figures else None,
+        left_out=_left_out(worth, taken.manifest),
+        seeded=seeded(taken.manifest),
     )
+
+
+def _left_out(worth: Utility, manifest: Mapping[str, Any] | None) -> float | None:
+    """Return the share of rows that are not published, or only as ``*``, if it is known."""
+    total = worth.rows + worth.suppressed
+    known = worth.original_rows is not None or manifest is not None
+    return worth.suppressed / total if known and total else None
+
+
+def _own_epsilon(attributes: Sequence[Attribute]) -> list[str]:
+    """Say how near is near, where nobody said it and the audit chose."""
+    notes = []
+    for attribute in attributes:
+        asked = attribute.known.attacks
+        if asked.neighbourhoods is not None and asked.chosen == "audit":
+            reach = attribute.known.to_dict()["nearness"]
+            notes.append(
+                f"{attribute.on}: this audit chose ε = {adversaries.nearness(reach)} itself, for "
+                "neither a principle nor --epsilon says how near is near"
+            )
+    return notes
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -247,6 +311,7 @@ class _Laid:
     matched: Matching | None
     checking: Future[CheckResult | None]
     tracing: Future[list[Finding]]
+    disclosing: Future[tuple[list[Disclosure], list[str]]]
 
 
 def _lay_out(
@@ -278,6 +343,7 @@ def _lay_out(
         matched=matched,
         checking=checking,
         tracing=pool.submit(trace, taken, published, cover),
+        disclosing=pool.submit(disclose, taken, published, everyone=everyone),
     )
 
 
@@ -335,6 +401,7 @@ def _settings(
         distance="auto" if apart is None else apart.distance,
         l=max(diverse, default=None),
         prior=None if priors is None else priors.about_everybody(sensed),
+        harmless=sensed.harmless,
         **limits,
     )
 
@@ -358,6 +425,7 @@ def _learn(sensed: Sensed, laid: _Laid, settings: Settings, believed: Priors | N
         covering=covering,
         victims=victims,
         believed=about,
+        allowed=sensed.allowed,
     )
 
 
@@ -366,8 +434,8 @@ def _in_doubt(matched: Matching | None, identity: Identity) -> list[str]:
     notes = [] if matched is None else list(matched.notes)
     if identity.lacking:
         notes.append(
-            f"the population lacks people of the table: groups of {people(identity.lacking)} match "
-            "fewer of it than they have rows"
+            "the population lacks people of the table: groups of "
+            f"{counted_people(identity.lacking)} match fewer of it than they have rows"
         )
     return notes
 
@@ -380,7 +448,8 @@ def _looked_at(published: Published, cover: Covering | None) -> list[str]:
     if not cover.exact:
         notes.append(
             f"group not known: {len(cover.victims):,} of {cover.of:,} {people} were looked at, "
-            "drawn at random; the worst risk and the counts are of these (all: --everyone)"
+            "drawn at random; the worst risk and the counts are of these (all: "
+            f"{what_to_type(python='everyone=True', command='--everyone')})"
         )
     if published.original_rows is None and len(cover.boxes) > len(cover):
         notes.append(

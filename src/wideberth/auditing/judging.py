@@ -7,25 +7,44 @@ or nearly. Medium is what an adversary learns with a good chance. Low and info a
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from typing import Any
 
 from wideberth.attacks import Identity, Measures
 from wideberth.auditing.believing import Believed
-from wideberth.findings import Finding
-from wideberth.principles import DeltaLDiversity, EpsilonMAnonymity, Principle
+from wideberth.auditing.counsel import Counsel
+from wideberth.errors import what_to_type
+from wideberth.findings import UNPROTECTED, Finding
+from wideberth.groups import Uneven
+from wideberth.principles import remedies
 from wideberth.results import CheckResult
-from wideberth.showing.wording import as_risk, counted, people
+from wideberth.schema import People
+from wideberth.showing.wording import as_risk, counted, listed, people
 
 #: From this chance on, a guess is too good to be published without a thought.
 _LIKELY, _EVEN = 0.75, 0.5
 _ROUNDING = 1e-9
-_LARGER = "Make groups of k rows or more: k-anonymity with k = 5, say."
-_DIVERSITY = (
-    "Ask for diversity: distinct-l with l = 2 at the least, better frequency-l or entropy-l."
+_NOBODY = "Leave out quasi-identifiers, or do not publish the table: it hides nobody."
+_HARMLESS = (
+    "No larger groups of this table help: {why}. If the value harms nobody, declare it harmless "
+    "(the parameter `allowed` of the principle); else leave the column out, or put broader values "
+    "in the place of its values, and anonymize again."
+)
+_BROADER = (
+    "Leave the column out, or put broader values in the place of its values, and anonymize again."
 )
 
 
-def judge_policy(checked: CheckResult) -> Iterator[Finding]:
-    """Say which principles are violated."""
+def judge_policy(checked: CheckResult, counsels: Sequence[Counsel]) -> Iterator[Finding]:
+    """Say which principles are violated.
+
+    Parameters
+    ----------
+    checked : CheckResult
+        What was checked.
+    counsels : sequence of Counsel
+        Who advises on sizes, and on each attribute.
+    """
     for report in checked.principles:
         if not report.satisfied:
             on = f" on {report.shown}" if report.on else ""
@@ -36,10 +55,92 @@ def judge_policy(checked: CheckResult) -> Iterator[Finding]:
                 f"{counted(report.violating_groups, 'group')}",
                 meaning=f"{counted(report.violating_rows, 'row')} do not have the protection that "
                 "the policy asks for.",
-                advice="Anonymize again with this policy, or ask `wideberth advise` what is "
-                "possible.",
+                advice=next(
+                    (
+                        one.about(report.principle)
+                        for one in counsels
+                        if report.principle in one.asked
+                    ),
+                    "Anonymize again with this policy.",
+                ),
                 figures={"groups": report.violating_groups, "rows": report.violating_rows},
             )
+
+
+def judge_protection(bare: Sequence[str]) -> Iterator[Finding]:
+    """Say which sensitive columns no principle of the policy is on."""
+    if bare:
+        names = listed([f"'{column}'" for column in bare])
+        them = "it" if len(bare) == 1 else "each of them"
+        yield Finding(
+            name=UNPROTECTED,
+            severity="medium",
+            title=f"no principle protects {names}",
+            meaning="The policy bounds the size of groups or the values of other columns. All rows "
+            "of a group may have one value here: if they do not in this release, that is chance.",
+            advice=f"Add a principle on {them}; `wideberth advise` says which are possible.",
+            figures={"columns": list(bare)},
+        )
+
+
+def judge_groups(uneven: Uneven | None) -> Iterator[Finding]:
+    """Say which groups are published with different quasi-identifiers."""
+    if uneven is not None:
+        yield Finding(
+            name="uneven-groups",
+            severity="high",
+            title=str(uneven),
+            meaning="Rows of a group are told apart by whoever knows these quasi-identifiers, so "
+            "the group hides nobody, and what is said of groups here is not true of these.",
+            advice="Publish the same label in all rows of a group; or leave the group ids out, and "
+            "let the quasi-identifiers make the groups.",
+            figures=uneven.to_dict(),
+        )
+
+
+def judge_people(people: People | None, *, where: str, decided: bool) -> Iterator[Finding]:
+    """Say that an identifier repeats, so that rows are no people.
+
+    Somebody may have decided that rows are people all the same. Nobody but that person can know,
+    so it is said, and no reason to refuse the release.
+    """
+    if people is not None and decided:
+        yield Finding(
+            name="several-rows",
+            severity="medium",
+            title="it was decided that each row is a person, but the identifier says otherwise: "
+            f"{where} has {people}",
+            meaning="Principles and risks count rows, as rows_are_people = true says. If equal "
+            "identifiers are one person after all, a group of five rows may be one person, who is "
+            "then not hidden at all.",
+            advice="If rows are visits, orders or the like, publish one row for each person, and "
+            "leave rows_are_people out. If every row is a different person, nothing.",
+            figures=people.to_dict(),
+        )
+    elif people is not None:
+        advice = people.hint()
+        yield Finding(
+            name="several-rows",
+            severity="high" if people.grave else "medium",
+            title=f"a person seems to have several rows: {where} has {people}",
+            meaning="Principles and risks count rows. A group of five rows may be one person, who "
+            "is then not hidden at all.",
+            advice=f"{advice[0].upper()}{advice[1:]}.",
+            figures=people.to_dict(),
+        )
+
+
+def judge_total(*, what: str | None, where: str) -> Iterator[Finding]:
+    """Say which rows are totals or footnotes."""
+    if what is not None:
+        yield Finding(
+            name="total-row",
+            severity="medium",
+            title=f"{where} has a row that is no person: {what}",
+            meaning="It counts as a person, so a group has one person less than it seems; and a "
+            "sum, or the cells that it lacks, can tell its row from the others.",
+            advice="Delete what is no person, and make the release again.",
+        )
 
 
 def judge_columns(unlisted: Sequence[str]) -> Iterator[Finding]:
@@ -55,19 +156,24 @@ def judge_columns(unlisted: Sequence[str]) -> Iterator[Finding]:
         )
 
 
-def judge_identity(identity: Identity, *, exact: bool, sampled: bool) -> Iterator[Finding]:
+def judge_identity(
+    identity: Identity, counsel: Counsel, *, exact: bool, sampled: bool
+) -> Iterator[Finding]:
     """Say who can be told from the others.
 
     Parameters
     ----------
     identity : Identity
         The risks.
+    counsel : Counsel
+        Who advises on the sizes of groups.
     exact : bool
         Whether quasi-identifiers are published as they are, as anatomy does on purpose.
     sampled : bool
         Whether only some people were looked at to see which groups cover them.
     """
     of, mixed = identity.prosecutor.people, identity.covering
+    larger = counsel.against([remedies.least_group(2)], otherwise=_NOBODY)
     alone = identity.uniques if mixed is None else mixed.above[1.0]
     if alone:
         yield Finding(
@@ -81,7 +187,7 @@ def judge_identity(identity: Identity, *, exact: bool, sampled: bool) -> Iterato
                 if exact
                 else ""
             ),
-            advice="Nothing, unless it is a secret who is in the table." if exact else _LARGER,
+            advice="Nothing, unless it is a secret who is in the table." if exact else larger,
             figures={"people": alone, "of": of},
         )
     if identity.uniques > alone:
@@ -92,7 +198,7 @@ def judge_identity(identity: Identity, *, exact: bool, sampled: bool) -> Iterato
             "group",
             meaning="Whoever knows the group finds the row. Who knows the quasi-identifiers only "
             "does not always: other groups may cover these people, too.",
-            advice=_LARGER,
+            advice=larger,
             figures={"people": identity.uniques, "of": of},
         )
     elif identity.smallest == 2 and not exact:
@@ -101,12 +207,12 @@ def judge_identity(identity: Identity, *, exact: bool, sampled: bool) -> Iterato
             severity="medium",
             title="the smallest group has 2 rows",
             meaning="Each of the two people, who know their own row, know the other's.",
-            advice="Make groups of at least 3 rows; 5 to 10 are usual.",
+            advice=counsel.against([remedies.least_group(3)], otherwise=_NOBODY),
             figures={"smallest": 2, "above_half": identity.prosecutor.above[0.5]},
         )
 
 
-def judge_attribute(name: str, known: Measures, guards: Sequence[Principle]) -> Iterator[Finding]:
+def judge_attribute(name: str, known: Measures, counsel: Counsel) -> Iterator[Finding]:
     """Say what is learnt of one sensitive attribute by whoever knows a victim's group.
 
     Parameters
@@ -115,8 +221,8 @@ def judge_attribute(name: str, known: Measures, guards: Sequence[Principle]) -> 
         The attribute.
     known : Measures
         What is learnt.
-    guards : sequence of Principle
-        The principles that guard it, and hold.
+    counsel : Counsel
+        Who advises on it.
     """
     certain = known.certain.people
     if certain:
@@ -126,7 +232,7 @@ def judge_attribute(name: str, known: Measures, guards: Sequence[Principle]) -> 
             title=f"{name} of {people(certain)} is certain: "
             f"{counted(known.certain.groups, 'group')} with one value",
             meaning="Whoever knows that somebody is in such a group knows the value.",
-            advice=_DIVERSITY,
+            advice=_diversity(counsel),
             figures=known.certain.to_dict(),
         )
     if (likely := known.guess.above[_LIKELY] - certain) > 0:
@@ -135,7 +241,10 @@ def judge_attribute(name: str, known: Measures, guards: Sequence[Principle]) -> 
             severity="medium",
             title=f"{name} of {people(likely)} can be guessed with {100 * _LIKELY:g} % or more",
             meaning="One value has most of the group, and it is theirs.",
-            advice="Ask for frequency-l: with l = 2, no value has more than half of a group.",
+            advice=counsel.against(
+                remedies.no_common_value(Fraction(_LIKELY)),
+                otherwise=_HARMLESS.format(why=counsel.commonest()),
+            ),
             figures=known.guess.to_dict(),
         )
     if (more := known.background.certain[1] - certain) > 0:
@@ -145,20 +254,19 @@ def judge_attribute(name: str, known: Measures, guards: Sequence[Principle]) -> 
             title=f"{name} of {people(more)} is certain once a single value is ruled out",
             meaning="Their groups have two values. Who knows that one of them is out of the "
             "question knows the other.",
-            advice="Ask for distinct-l with a larger l, one more than the values that somebody may "
-            "rule out.",
+            advice=_more_values(counsel, 3),
             figures=known.background.to_dict()["needed"],
         )
-    yield from _nearness(known, guards)
-    yield from _kinds(name, known)
-    yield from _farness(name, known)
+    yield from _nearness(known, counsel)
+    yield from _kinds(name, known, counsel)
+    yield from _farness(name, known, counsel)
 
 
 def judge_mixture(
     name: str,
     known: Measures,
     covering: Measures | None,
-    guards: Sequence[Principle],
+    counsel: Counsel,
     *,
     sampled: bool,
 ) -> Iterator[Finding]:
@@ -170,8 +278,8 @@ def judge_mixture(
         The attribute.
     known, covering : Measures
         What is learnt with the group known, and without.
-    guards : sequence of Principle
-        The principles that guard it, and hold.
+    counsel : Counsel
+        Who advises on it.
     sampled : bool
         Whether only some people were looked at.
     """
@@ -184,19 +292,17 @@ def judge_mixture(
             title=f"{name} of {_at_least(sampled)}{people(covering.certain.people)} is certain for "
             "whoever knows their quasi-identifiers",
             meaning="All groups that cover them have one value.",
-            advice=_DIVERSITY,
+            advice=_diversity(counsel),
             figures=covering.certain.to_dict(),
         )
-    if covering.nearness is None or known.nearness is None:
+    near = known.attacks.neighbourhoods
+    if near is None or covering.nearness is None or known.nearness is None:
         return
     worst, alone = covering.nearness.risk.worst, known.nearness.risk.worst
-    bounds = [
-        1 / float(guard.m if isinstance(guard, EpsilonMAnonymity) else guard.l)
-        for guard in guards
-        if isinstance(guard, EpsilonMAnonymity | DeltaLDiversity)
-    ]
+    bounds = [bound for guard in counsel.holding if (bound := guard.share_bound()) is not None]
     promised = bounds and known.attacks.chosen == "policy"
-    if worst > (min(bounds) if promised else max(alone, _EVEN)) + _ROUNDING:
+    if worst > (float(min(bounds)) if promised else max(alone, _EVEN)) + _ROUNDING:
+        wanted = 1 / min(bounds) if promised else 1 / Fraction(_EVEN)
         than = "the policy promises" if promised else "who knows the group"
         chance = f"{as_risk(worst)} or more" if sampled else f"up to {as_risk(worst)}"
         yield Finding(
@@ -205,15 +311,35 @@ def judge_mixture(
             title=f"who knows the quasi-identifiers but not the group comes near {name} with a "
             f"chance of {chance}, more than {than}",
             meaning="Published ranges overlap, so several groups may be a victim's. Together they "
-            "can hold more values near one another than each alone; under epsilon-m up to 2/m.",
-            advice="Ask for delta-l with δ = ε and l = m, whose bound holds for any mixture, if "
-            "`wideberth advise` finds it possible; else for a larger m.",
+            "can hold more values near one another than each alone: up to twice the share that "
+            "a bound around people's own values permits.",
+            advice=counsel.against(
+                remedies.no_mixture(near.epsilon, near.relative, wanted),
+                otherwise="Make ranges that do not overlap: "
+                + what_to_type(
+                    python='cuts="disjoint".',
+                    command="--cuts disjoint.",
+                    app="cuts disjoint, in step 3.",
+                ),
+            ),
             figures={"worst": worst, "group_known": alone},
         )
 
 
-def judge_beliefs(believed: Sequence[Believed]) -> Iterator[Finding]:
-    """Say of whom an adversary with priors becomes nearly certain."""
+def judge_beliefs(
+    believed: Sequence[Believed], known: Measures, counsel: Counsel
+) -> Iterator[Finding]:
+    """Say of whom an adversary with priors becomes nearly certain.
+
+    Parameters
+    ----------
+    believed : sequence of Believed
+        What is believed of people.
+    known : Measures
+        What is learnt without priors.
+    counsel : Counsel
+        Who advises on the attribute.
+    """
     certain = [one for one in believed if one.certain]
     if certain:
         worst = max(certain, key=lambda one: one.worst)
@@ -224,12 +350,26 @@ def judge_beliefs(believed: Sequence[Believed]) -> Iterator[Finding]:
             f"{counted(worst.certain, 'group')} is believed with up to {as_risk(worst.worst)}",
             meaning="What is believed of such people beforehand rules out the other values of "
             "their groups.",
-            advice="Ask for a larger l, so that more values must be ruled out.",
+            advice=_more_values(counsel, (known.background.least or 0) + 2),
             figures={"worst": worst.worst, "prior": worst.prior, "groups": worst.certain},
         )
 
 
-def _nearness(known: Measures, guards: Sequence[Principle]) -> Iterator[Finding]:
+def _diversity(counsel: Counsel) -> str:
+    return counsel.against(
+        remedies.several_values(), otherwise=_HARMLESS.format(why=counsel.commonest())
+    )
+
+
+def _more_values(counsel: Counsel, many: int) -> str:
+    return counsel.against(
+        [remedies.distinct_values(many)],
+        otherwise="The column has too few different values for groups with more of them. Leave it "
+        "out if that is too great a risk.",
+    )
+
+
+def _nearness(known: Measures, counsel: Counsel) -> Iterator[Finding]:
     """Proximity: nearly the value is learnt, though not the value."""
     reach, near = known.attacks.neighbourhoods, known.to_dict()["nearness"]
     if reach is None or near is None:
@@ -237,56 +377,76 @@ def _nearness(known: Measures, guards: Sequence[Principle]) -> Iterator[Finding]
     # Of whom the value itself is known, that it is nearly known is no news; nor is what holds of
     # the whole table.
     told, everywhere = known.certain.people, reach.fullest_of_all()
-    kept = any(isinstance(guard, EpsilonMAnonymity) for guard in guards)
+    kept = next(
+        (
+            guard
+            for guard in counsel.holding
+            if guard.share_bound() is not None and guard.share_bound(anywhere=True) is None
+        ),
+        None,
+    )
+    claims: list[dict[str, Any]] = []
     for claim in sorted(near["claims"], key=lambda claim: -claim["confidence"]):
         confidence = claim["confidence"]
-        if claim["people"] <= told or confidence < _LIKELY or everywhere >= confidence:
-            continue
-        told = claim["people"]
-        # What is near was said by somebody, or else it is a guess of ours.
-        grave = confidence >= 1 and near["chosen"] != "audit" and not kept
+        if claim["people"] > told and everywhere < confidence and confidence >= _LIKELY:
+            told = claim["people"]
+            claims.append(claim)
+    if not claims:
+        return
+    # What is near was said by somebody, or else it is a guess of ours.
+    grave = claims[0]["confidence"] >= 1 and near["chosen"] != "audit" and kept is None
+    yield Finding(
+        name="proximity",
+        severity="high" if grave else "medium",
+        title="; ".join(claim["text"] for claim in claims),
+        meaning="Their groups' values differ, yet lie so close together that it hardly matters."
+        + (
+            ""
+            if kept is None
+            else f" {kept.name} holds, but it is about intervals around people's own values; one "
+            "that lies between them can hold more."
+        )
+        + (" This audit chose ε itself." if near["chosen"] == "audit" else ""),
+        advice=counsel.against(
+            remedies.no_interval(reach.epsilon, reach.relative, Fraction(_LIKELY)),
+            otherwise="In the table as a whole too many values lie that close together. Leave the "
+            "column out; or, if only closer values tell too much, ask for a smaller ε.",
+        ),
+        figures={
+            "people": claims[0]["people"],
+            "confidence": claims[0]["confidence"],
+            "epsilon_chosen_by": near["chosen"],
+            "levels": [{key: claim[key] for key in ("people", "confidence")} for claim in claims],
+        },
+    )
+
+
+def _kinds(name: str, known: Measures, counsel: Counsel) -> Iterator[Finding]:
+    """Similarity: the kind of a value is learnt, from the finest kinds to the broadest."""
+    told = known.certain.people
+    levels: list[dict[str, Any]] = []
+    for up, level in enumerate(() if known.kinds is None else reversed(known.kinds.levels)):
+        if level.certain_people > told:
+            told = level.certain_people
+            levels.append({"level": level.level, "above_values": up, "people": told})
+    if levels:
+        have = "has" if levels[0]["people"] == 1 else "have"
+        more = "".join(f"; of {people(one['people'])} at level {one['above_values']}"
+                       for one in levels[1:])  # fmt: skip
         yield Finding(
-            name="proximity",
-            severity="high" if grave else "medium",
-            title=claim["text"],
-            meaning="Their groups' values differ, yet lie so close together that it hardly "
-            "matters."
-            + (
-                " epsilon-m holds, but it is about intervals around people's own values; one that "
-                "lies between them can hold more."
-                if kept
-                else ""
+            name="similarity",
+            severity="medium",
+            title=f"what kind of {name} {people(levels[0]['people'])} {have} is certain, at level "
+            f"{levels[0]['above_values']} of its tree{more}",
+            meaning="The values of their groups differ, but are all of one kind.",
+            advice=counsel.against(
+                remedies.no_kind(levels[-1]["above_values"]), otherwise=_BROADER
             ),
-            advice="Ask for delta-l with δ = ε: its bound is on any interval."
-            if kept
-            else "Ask for epsilon-m or delta-l; `wideberth advise` tells which ε and m are "
-            "possible.",
-            figures={
-                "people": told,
-                "confidence": confidence,
-                "epsilon_chosen_by": near["chosen"],
-            },
+            figures={**levels[0], "levels": levels},
         )
 
 
-def _kinds(name: str, known: Measures) -> Iterator[Finding]:
-    """Similarity: the kind of a value is learnt, from the finest kinds to the broadest."""
-    told = known.certain.people
-    for level in () if known.kinds is None else reversed(known.kinds.levels):
-        if level.certain_people > told:
-            told = level.certain_people
-            yield Finding(
-                name="similarity",
-                severity="medium",
-                title=f"what kind of {name} {people(told)} {'has' if told == 1 else 'have'} is "
-                f"certain, at level {level.level} of its tree",
-                meaning="The values of their groups differ, but are all of one kind.",
-                advice="Ask for l-e: any two values of a group are then farther than e apart.",
-                figures={"level": level.level, "people": told},
-            )
-
-
-def _farness(name: str, known: Measures) -> Iterator[Finding]:
+def _farness(name: str, known: Measures, counsel: Counsel) -> Iterator[Finding]:
     risk = known.dissimilarity
     if risk is None or risk.worst < _LIKELY:
         return
@@ -297,8 +457,15 @@ def _farness(name: str, known: Measures) -> Iterator[Finding]:
         title=f"{people(above)} {'has' if above == 1 else 'have'} a {name} near that of "
         f"{100 * _LIKELY:g} % or more of their group",
         meaning="To claim a value near the group's is then right for most of its people.",
-        advice="Ask for dissimilarity; `wideberth advise --distance` tells which ε, δ and k are "
-        "possible.",
+        advice=counsel.against(
+            remedies.farther(counsel.asked, Fraction(_LIKELY)),
+            otherwise="Ask for a larger δ or a smaller ε; "
+            + what_to_type(
+                python="`wb.advise(…).dissimilarity()` tells which are possible.",
+                command="`wideberth advise --distance` tells which are possible.",
+                app="step 2 tells which are possible.",
+            ),
+        ),
         figures=risk.to_dict(),
     )
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
 import polars as pl
 
-from wideberth.attributes import guarded_by, stacked, told_of, with_counts
+from wideberth.attributes import guarded_by, require_column, stacked, told_of, with_counts
+from wideberth.auditing.counsel import Counsel
+from wideberth.checking import lookalikes
 from wideberth.encode import Codes, Column, Domain
-from wideberth.errors import ParameterError, TableError
-from wideberth.exact import fraction
+from wideberth.errors import ParameterError, TableError, what_to_type
+from wideberth.exact import Bools, fraction
 from wideberth.examining import Examined
 from wideberth.principles import (
     DeltaLDiversity,
@@ -21,7 +24,8 @@ from wideberth.principles import (
     EpsilonMAnonymity,
     Principle,
 )
-from wideberth.schema import infer_type, prefix_of, shown
+from wideberth.principles.allowance import commonly_allowed
+from wideberth.schema import infer_type, prefix_of, question, shown
 from wideberth.subject import Subject
 
 #: How near is near: a number, or a share as in "10%".
@@ -59,11 +63,20 @@ class Sensed:
     @property
     def notes(self) -> list[str]:
         """What the reader of an audit must know."""
+        alike = lookalikes(self.domain)
+        if (harmless := self.allowed) is not None:
+            many, held = harmless["values"], harmless["rows"]
+            alike.append(
+                f"'{self.name}': the policy allows {many:,} value{'' if many == 1 else 's'} "
+                f"({held:,} of {len(self.column.codes):,} rows), which need no protection: "
+                "findings are about the other rows"
+            )
         if not self.changed:
-            return []
+            return alike
         return [
+            *alike,
             f"'{self.name}' is not as in the original in {self.changed:,} "
-            f"row{'' if self.changed == 1 else 's'}: what is true of a victim was taken from there"
+            f"row{'' if self.changed == 1 else 's'}: what is true of a victim was taken from there",
         ]
 
     @property
@@ -76,13 +89,47 @@ class Sensed:
         """What the codes mean."""
         return self.column.domain
 
+    @cached_property
+    def harmless(self) -> Bools | None:
+        """The codes of values that need no protection, if there are any."""
+        return commonly_allowed(self.domain, self.guards)
+
+    @property
+    def allowed(self) -> dict[str, int] | None:
+        """How many values need no protection, and in how many rows they are."""
+        if self.harmless is None:
+            return None
+        rows = int(self.harmless[self.column.codes].sum())
+        return {"values": int(self.harmless.sum()), "rows": rows}
+
+    def counsel(self, holding: Sequence[Principle]) -> Counsel:
+        """Advise on it by the table that can be anonymized again: the original, if it is known."""
+        codes = self.column.codes if self.own is None else self.own
+        return Counsel(Column(codes, self.domain), len(codes), self.guards, holding)
+
     def first(self, kind: type[Principle]) -> Any:
         """Return the first principle of a kind that guards it, or None."""
         return next((guard for guard in self.guards if isinstance(guard, kind)), None)
 
 
-def sense(examined: Examined, original: pl.DataFrame | None) -> list[Sensed]:
-    """Make the sensitive attributes of a table ready, each with what guards it."""
+def sense(examined: Examined, original: pl.DataFrame | None, *, made: bool = False) -> list[Sensed]:
+    """Make the sensitive attributes of a table ready, each with what guards it.
+
+    A column that may hold numbers in a notation that nobody confirmed is refused: as text, it
+    would seem safe.
+    """
+    for name in examined.sensitive:
+        if name in examined.types or name in examined.hierarchies:
+            continue
+        require_column(examined.frame, name)
+        # Of a column that must be numbers, reading says in which row there is none.
+        guards = [p for p in examined.principles if _guards(p, (name,), examined.sensitive)]
+        slips = not any(isinstance(g, EpsilonMAnonymity | DeltaLDiversity) for g in guards)
+        asked = question(examined.frame[name], made=made, slips=slips)
+        if asked is None and original is not None and name in original.columns:
+            asked = question(original[name], slips=slips)
+        if asked is not None:
+            raise asked.error
     found = [_sense(examined, original, on) for on in _attributes(examined)]
     if found and all(2 * one.changed > len(one.column.codes) for one in found):
         raise TableError(
@@ -181,6 +228,38 @@ def _together(
     )
     column = encoded(both)
     return Column(column.codes[:rows], column.domain), column.codes[rows:]
+
+
+def require_numbers(
+    sensed: Sequence[Sensed], given: Epsilon | Mapping[str, Epsilon] | None
+) -> None:
+    """Refuse an ε for attributes that are no numbers: it would be answered by silence."""
+    if given is None:
+        return
+    numeric = [one.name for one in sensed if one.numeric]
+    for name in given if isinstance(given, Mapping) else ():
+        if name not in [one.name for one in sensed]:
+            raise ParameterError(
+                f"epsilon is given for '{name}', which is no sensitive attribute",
+                hint=f"one of {', '.join(numeric)}" if numeric else "name it as sensitive",
+            )
+        if name not in numeric:
+            raise _not_numeric(name)
+    if not isinstance(given, Mapping) and sensed and not numeric:
+        raise _not_numeric(sensed[0].name)
+
+
+def _not_numeric(name: str) -> ParameterError:
+    return ParameterError(
+        f"epsilon needs numbers or dates, and column '{name}' is read as neither",
+        hint=what_to_type(
+            python="[formats] of the policy if its numbers are written in another way; else leave "
+            "out epsilon",
+            command=f"--written '{name}=1.234,56' or [formats] of the policy if its numbers are "
+            "written in another way; else leave out epsilon",
+            app="choose another type in step 1, or a principle without epsilon in step 2",
+        ),
+    )
 
 
 def epsilon_of(

@@ -14,17 +14,23 @@ from wideberth import tables
 from wideberth.anatomy import Anatomy, published
 from wideberth.attributes import require_column
 from wideberth.auditing.telling import manifest_beside, principles_told
-from wideberth.errors import ParameterError, TableError
+from wideberth.errors import ParameterError, TableError, what_to_type
 from wideberth.exact import Ints
 from wideberth.examining import Examined, as_published, attributes, examine, names_of
 from wideberth.policy import GROUP, Policy
 from wideberth.release import Release
-from wideberth.schema import expanded, guess
-from wideberth.twofold import COUNT, table_of, whole_counts
+from wideberth.schema import UNDECIDED, People, expanded, guess, people_in
+from wideberth.twofold import COUNT, adopted, whole_counts
 from wideberth.words import as_string
 
 #: What is said of a table whose columns nobody explained.
 _GUESSED = "roles were guessed from names and values: name the columns, or give a policy"
+_CAUTIOUS = (
+    "nothing shows what {} is, so it counts as a quasi-identifier, which others may know: say what "
+    "it is with --qi or --sensitive (in Python quasi= or sensitive=), or give a policy",
+    "nothing shows what {} are, so they count as quasi-identifiers, which others may know: say "
+    "what they are with --qi or --sensitive (in Python quasi= or sensitive=), or give a policy",
+)
 
 
 #: What is said of single columns.
@@ -47,6 +53,8 @@ class Taken:
         All of the table's columns by role.
     reasons : mapping
         Why a column was given its role, where that was guessed.
+    undecided : sequence of str
+        Columns of which nothing shows what they are, and which count as quasi-identifiers.
     silent : sequence of str
         Quasi-identifiers that are missing in every row, and so say nothing.
     unlisted : sequence of str
@@ -57,28 +65,54 @@ class Taken:
         What a release of ours says of itself.
     made : bool
         Whether it was given as a release, which knows all about how it was made.
+    text : bool
+        Whether it lies in a file of text, as CSV is.
     """
 
     examined: Examined
     original: pl.DataFrame | None
     roles: Mapping[str, list[str]]
     reasons: Mapping[str, str] = field(default_factory=dict)
+    undecided: Sequence[str] = ()
     silent: Sequence[str] = ()
     unlisted: Sequence[str] = ()
     doubts: Sequence[str] = ()
     manifest: Mapping[str, Any] | None = None
     made: bool = False
+    text: bool = False
+
+    @property
+    def people(self) -> tuple[People | None, str]:
+        """An identifier that repeats in the table, or in the original, and in which of them.
+
+        Without the original, a release's manifest says what was found in it.
+        """
+        found = people_in(self.examined.frame, **self._person)
+        if found is not None:
+            return found, "the table"
+        if self.original is not None:
+            return people_in(self.original, **self._person), "the original"
+        told = (self.manifest or {}).get("people")
+        return None if told is None else People.of(told), "the original"
+
+    @property
+    def _person(self) -> dict[str, Sequence[str]]:
+        told = (self.manifest or {}).get("roles") or {}
+        person = self.examined.person
+        return {**person, "identifier": [*person["identifier"], *told.get("identifier", ())]}
 
     @property
     def notes(self) -> list[str]:
         """What the reader of an audit must know about its beginnings."""
         counted = [f"rows count as often as '{COUNT}' says"] if COUNT in self.reasons else []
         silent = [f"'{name}' is missing in every row, and says nothing" for name in self.silent]
+        names = ", ".join(f"'{name}'" for name in self.undecided)
         return [
             *self.doubts,
             *counted,
             *silent,
             *([_GUESSED] if self.reasons.keys() - {COUNT} else []),
+            *([_CAUTIOUS[len(self.undecided) > 1].format(names)] if names else []),
         ]
 
 
@@ -115,7 +149,7 @@ def take(
         policy = Policy.load(policy)
     options = policy.options if policy else tables.ReadOptions()
     opened = _opened(table, source, known)
-    frame, _ = tables.adopt(table_of(opened.table, options))
+    frame, _ = adopted(opened.table, options)
     known, manifest = opened.known, opened.manifest
     if policy is None and not (quasi or sensitive):
         quasi = as_published(opened.quasi, frame.columns) or None
@@ -123,11 +157,14 @@ def take(
         if not opened.made and manifest is not None:
             known["group"] = known.get("group") or manifest.get("group")
             known["principles"] = known.get("principles") or principles_told(manifest)
+    if known.get("rows_are_people") is None and (manifest or {}).get("rows_are_people") is True:
+        known["rows_are_people"] = True
     unlisted = [] if policy is None else _unlisted(frame, policy, known.get("group"))
     if policy is not None and unlisted:
         more = [*policy.roles.get("insensitive", ()), *unlisted]
         policy = replace(policy, roles={**policy.roles, "insensitive": more})
     reasons: dict[str, str] = {}
+    undecided: list[str] = []
     unexplained = policy is None and manifest is None and count is None
     if unexplained and _counts(frame, quasi, sensitive, known):
         count, reasons[COUNT] = COUNT, "it says for how many people a row stands"
@@ -136,13 +173,15 @@ def take(
     if policy is None and not (quasi and sensitive):
         if known.get("sensitive_table") is not None:
             sensitive = sensitive or _of_second(known, options)
-        quasi, sensitive, known["group"], why = _guess(frame, quasi, sensitive, known.get("group"))
+        quasi, sensitive, known["group"], why, undecided = _guess(
+            frame, quasi, sensitive, known.get("group")
+        )
         reasons |= why
     if people is not None:
         frame = frame[np.repeat(np.arange(frame.height), people)]
     if policy is not None and known.get("group") is None and policy.group is None:
         known["group"] = _unlisted_group(frame, policy)
-    before = None if original is None else tables.adopt(table_of(original, options))[0]
+    before = None if original is None else adopted(original, options)[0]
     if before is not None and reasons:  # what was guessed, and is not in the original, is no role
         known_there = as_published(before.columns, frame.columns)
         strange = [c for c in reasons if c not in (*known_there, COUNT)]
@@ -160,11 +199,13 @@ def take(
         original=before,
         roles=_roles(examined, reasons, policy),
         reasons=reasons,
+        undecided=[name for name in undecided if name in examined.quasi],
         silent=silent,
         unlisted=unlisted,
         doubts=opened.doubts,
         manifest=manifest,
         made=opened.made,
+        text=_is_text(opened.table, source),
     )
 
 
@@ -198,7 +239,7 @@ def _opened(table: object, source: str | Path | None, known: Mapping[str, Any]) 
             made=True,
         )
     source = table if isinstance(table, str | Path) else source
-    manifest, doubts = manifest_beside(source)
+    manifest, doubts = manifest_beside(source, known.get("sensitive_table"))
     known = dict(known)
     if isinstance(table, str | Path) and (pair := published(table)) is not None:
         table, known["sensitive_table"] = pair[0], known.get("sensitive_table") or pair[1]
@@ -211,6 +252,11 @@ def _opened(table: object, source: str | Path | None, known: Mapping[str, Any]) 
         manifest=manifest,
         doubts=doubts,
     )
+
+
+def _is_text(table: object, source: str | Path | None) -> bool:
+    path = table if isinstance(table, str | Path) else source
+    return path is not None and tables.is_table(path) and tables.is_csv(path)
 
 
 def _people(frame: pl.DataFrame, count: str) -> Ints:
@@ -227,7 +273,7 @@ def _people(frame: pl.DataFrame, count: str) -> Ints:
 
 def _of_second(known: dict[str, Any], options: tables.ReadOptions) -> list[str]:
     """Read the second table of an anatomy; what is neither group nor count is what it is about."""
-    counted, _ = tables.adopt(table_of(known["sensitive_table"], options))
+    counted, _ = adopted(known["sensitive_table"], options)
     known["sensitive_table"], known["group"] = counted, known.get("group") or GROUP
     return [column for column in counted.columns if column not in (known["group"], COUNT)]
 
@@ -281,16 +327,20 @@ def _guess(
     quasi: str | Sequence[str] | None,
     sensitive: str | Sequence[str] | None,
     group: str | None,
-) -> tuple[list[str], list[str], str | None, dict[str, str]]:
-    """Guess the roles of the columns that are not named."""
+) -> tuple[list[str], list[str], str | None, dict[str, str], list[str]]:
+    """Guess the roles of the columns that are not named; say which of them show none.
+
+    What shows none counts as a quasi-identifier: the more others know, the worse the verdict.
+    """
     if group is None and GROUP in frame.columns:
         group = GROUP
     named = {*names_of(quasi, frame.columns), *names_of(sensitive, frame.columns), group}
     # A column of counts beside the rows they count is another matter than a number of a person.
     rest = [g for g in guess(frame) if g.column not in named]
+    roles = {"quasi": [] if quasi else ["quasi", UNDECIDED], "sensitive": ["sensitive"]}
     found = {
-        role: [g.column for g in rest if g.role == role and not given]
-        for role, given in (("quasi", quasi), ("sensitive", sensitive))
+        role: [g.column for g in rest if g.role in guessed]
+        for role, guessed in ({**roles, "sensitive": []} if sensitive else roles).items()
     }
     if not (found["quasi"] or quasi or group):  # what is the same in every row was generalised so
         found["quasi"] = [g.column for g in rest if g.role == "insensitive" and g.distinct <= 1]
@@ -298,9 +348,12 @@ def _guess(
     settled = names_of(quasi, frame.columns) or found["quasi"]
     if not settled and group is None:
         raise ParameterError(
-            "no column looks like a quasi-identifier", hint="--qi age,zip,sex, in Python quasi="
+            "no column looks like a quasi-identifier",
+            hint=what_to_type(python='quasi=["age", "zip"]', command="--qi age,zip,sex"),
         )
-    return settled, names_of(sensitive, frame.columns) or found["sensitive"], group, reasons
+    guarded = names_of(sensitive, frame.columns) or found["sensitive"]
+    undecided = [g.column for g in rest if g.role == UNDECIDED and g.column in found["quasi"]]
+    return settled, guarded, group, reasons, undecided
 
 
 def _roles(

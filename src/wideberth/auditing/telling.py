@@ -2,54 +2,71 @@
 
 from __future__ import annotations
 
-import json
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from wideberth.anatomy import MANIFEST, NAMES, published
-from wideberth.errors import WideberthError
+from wideberth import tables
+from wideberth.anatomy import published
+from wideberth.errors import TableError, WideberthError, what_to_type
+from wideberth.manifest import compare, manifest_path
 from wideberth.principles import Principle, parse
-from wideberth.release import manifest_path, sha256
 
 
-def manifest_beside(source: str | Path | None) -> tuple[dict[str, Any] | None, list[str]]:
+def manifest_beside(
+    source: str | Path | None, second: object = None
+) -> tuple[Mapping[str, Any] | None, list[str]]:
     """Return the manifest that lies beside a file, or in a folder; and what is wrong with it.
 
     Parameters
     ----------
     source : str or Path, optional
         The file, or the folder of an anatomised release. None has no manifest.
+    second : path or other, optional
+        The second table of an anatomised release, if the first one was named.
+
+    Raises
+    ------
+    TableError
+        If it is of other files: what an audit says must be of one release.
     """
     if source is None:
         return None, []
     folder = published(source)
-    beside = manifest_path(source) if folder is None else Path(source) / MANIFEST
-    try:
-        told = json.loads(beside.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return None, []
-    except (OSError, ValueError):
-        told = None
-    told = told if isinstance(told, dict) else {}
-    output = told.get("output")
-    if not isinstance(output, dict) or not isinstance(told.get("roles"), dict):
-        return None, [f"{beside.name} could not be read as a manifest"]
-    if folder is None:
-        same = output.get("sha256") == sha256(source)
-    else:
-        digests = [{"name": file.name, "sha256": sha256(file)} for file in folder]
-        same = [output.get(part) for part in NAMES] == digests
-    if not same:
-        return None, [f"{beside.name} is of another file than {Path(source).name}: not looked at"]
-    return told, []
+    first, other = folder or (source, None)
+    found = compare(first, second if isinstance(second, str | Path) else other)
+    if second is None and folder is None and found.told and "sha256" not in found.told["output"]:
+        raise TableError(
+            f"{Path(source).name} is one of the two tables of an anatomised release",
+            hint=what_to_type(
+                python="name their folder, or the second table as well (sensitive_table=)",
+                command="name their folder, or the second table as well (--sensitive-table)",
+            ),
+        )
+    asked = folder is not None or found.path == manifest_path(source)
+    return (found.told if asked else None), found.notes
+
+
+def require_whole(*others: str | Path) -> None:
+    """Refuse other releases that are not what the manifests beside them describe.
+
+    Raises
+    ------
+    TableError
+        As for the release itself; see `wideberth.manifest.compare`. What nobody can read as a
+        manifest is only warned of.
+    """
+    for other in others:
+        for doubt in compare(other).notes:
+            warnings.warn(doubt, tables.TableWarning, stacklevel=3)
 
 
 def principles_told(manifest: Mapping[str, Any]) -> list[Principle]:
     """Return the principles that a manifest says were verified; none if it cannot be read.
 
     >>> principles_told({"principles": ["k-anonymity:k=5", "distinct-l:l=3 on pay"]})
-    [KAnonymity(on=None, k=5), DistinctLDiversity(on='pay', l=3)]
+    [KAnonymity(on=None, k=5), DistinctLDiversity(on='pay', l=3, allowed=())]
     """
     found = []
     for text in manifest.get("principles") or ():

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
-from wideberth import tables
 from wideberth.attributes import require_column, told_of
 from wideberth.auditing.taking import Taken, take
+from wideberth.auditing.telling import require_whole
 from wideberth.errors import InfeasibleError
 from wideberth.examining import as_published
 from wideberth.findings import Finding
@@ -16,13 +17,15 @@ from wideberth.release import Release
 from wideberth.schema import expanded
 from wideberth.traces import (
     exact_ends,
+    formulas,
     identifiers,
     intersect,
+    not_combined,
     row_order,
     suppressed,
     swap_audit,
 )
-from wideberth.twofold import table_of
+from wideberth.twofold import adopted
 
 #: Tables of up to so many rows are made anew for a swap audit without being asked.
 SMALL = 5_000
@@ -61,6 +64,8 @@ def trace(taken: Taken, published: Published, cover: Covering | None) -> list[Fi
             covering=cover,
         )
         found += exact_ends(published)
+    if taken.text:
+        found += formulas(given.frame)
     found += suppressed(
         given.frame, original, sensitive=given.sensitive, published=published, covering=cover
     )
@@ -80,10 +85,14 @@ def trace_others(taken: Taken, others: object) -> list[Finding]:
     """
     given, original = taken.examined, taken.original
     several = others if isinstance(others, list | tuple) else [others]
-    if not several or given.counted is not None:  # an anatomy's quasi-identifiers are exact
+    if not several:
         return []
+    if not given.sensitive:
+        return [not_combined("the releases were not combined: there is no sensitive attribute")]
     with told_of("another release"):
         rest = [_other(taken, other) for other in several]
+    if any(one.examined.counted is not None for one in (taken, *rest)):
+        return [not_combined("the releases were not combined: one is in two tables (anatomy)")]
     frames = [given.frame, *(one.examined.frame for one in rest)]
     read = [
         Published.read(
@@ -106,7 +115,9 @@ def _other(taken: Taken, other: object) -> Taken:
     given = taken.examined
     if isinstance(other, Release):
         return take(other)
-    frame, _ = tables.adopt(table_of(other, given.options))
+    if isinstance(other, str | Path):
+        require_whole(other)
+    frame, _ = adopted(other, given.options)
     for column in given.sensitive:
         require_column(frame, column)
     quasi = as_published(given.attributes, frame.columns)

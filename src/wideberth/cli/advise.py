@@ -46,6 +46,12 @@ _WIDTH = 50  # of the longest bar
 @click.option("--distance", metavar="NAME", help="How far two values are apart, for dissimilarity.")
 @click.option("--delta", metavar="D", help="Share of a group that must be farther than epsilon.")
 @click.option("--k", type=click.IntRange(1), metavar="K", help="Smallest group.  [default: 2]")
+@click.option(
+    "--allowed",
+    multiple=True,
+    metavar="VALUE",
+    help="A value that needs no protection, such as 0; may be given several times.",
+)
 @click.option("-p", "--policy", metavar="FILE", help="Roles, types, hierarchies: a policy.toml.")
 @click.option(
     "--hierarchy",
@@ -81,6 +87,7 @@ def advise(
     distance: str | None,
     delta: str | None,
     k: int | None,
+    allowed: tuple[str, ...],
     policy: str | None,
     hierarchies: tuple[str, ...],
     types: tuple[str, ...],
@@ -89,6 +96,8 @@ def advise(
     delimiter: str | None,
     encoding: str | None,
     missing: str | None,
+    skip_rows: int | None,
+    written: tuple[str, ...],
     form: str,
 ) -> int:
     """Tell which parameters are possible for a sensitive attribute of TABLE.
@@ -106,6 +115,7 @@ def advise(
     wideberth advise people.csv --sensitive salary
     wideberth advise people.csv --sensitive salary --epsilon 4500
     wideberth advise people.csv --sensitive salary --epsilon 10% --m 5
+    wideberth advise people.csv --sensitive salary --epsilon 4500 --allowed 0
     wideberth advise people.csv -p policy.toml --m 5 --format json
     wideberth advise people.csv --sensitive "disease.*" --distance variational --epsilon 0.1 --k 5
     wideberth advise people.parquet --sensitive profile --distance euclidean \\
@@ -123,6 +133,8 @@ def advise(
             "--m, --relative, --e1 and --e2 are about epsilon-m; "
             "--distance, --delta and --k about dissimilarity: ask for one at a time"
         )
+    if allowed and of_distances:
+        raise click.UsageError("dissimilarity knows no allowed values: leave out --allowed")
     with console(stderr=True).status("reading and sorting …"):
         from wideberth import elsewhere, tables
         from wideberth.advice import advise as run
@@ -130,7 +142,10 @@ def advise(
         from wideberth.policy import Policy
 
         plan = None if policy is None else Policy.load(policy)
-        options = read_options(delimiter, encoding, missing, plan.options if plan else None)
+        usual = plan.options if plan else None
+        options = read_options(
+            delimiter, encoding, missing, usual, skip_rows=skip_rows, written=written
+        )
         if plan is not None:
             plan = replace(plan, options=options)
         known: dict[str, Any] = {
@@ -138,6 +153,7 @@ def advise(
             "types": kinds,
             "hierarchies": trees,
             "policy": plan,
+            "allowed": allowed,
             "max_memory": max_memory,
         }
         if memory is not None:
@@ -211,6 +227,8 @@ def _answers(
     yes, no = ("✓ ", "✗ ") if speaks_unicode(out) else ("ok ", "FAIL ")
     relative = asked["relative"]
     lines: list[RenderableType] = [Text(f"{advice.sensitive}: {advice.rows:,} rows")]
+    if advice.allowed:
+        lines.append(Text(f"{advice.allowed_rows:,} of them need no protection (--allowed)"))
     given = ", ".join(
         f"{key}={_epsilon(asked[key], relative)}"
         for key in ("epsilon", "e1", "e2")
@@ -222,7 +240,7 @@ def _answers(
         if possible:
             lines.append(Text(f"{yes}possible: {given}, m={m}", style="green bold"))
         else:
-            error = advice.refusal(EpsilonMAnonymity(**asked, m=m))
+            error = advice.refusal(EpsilonMAnonymity(**asked, m=m, allowed=advice.allowed))
             lines.append(Text(f"{no}not possible: {given}, m={m}", style="red bold"))
             lines += [Text(f"  {error.what}"), Text(f"  try: {error.hint}")]
     if given:

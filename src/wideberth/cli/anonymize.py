@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,13 +25,14 @@ from wideberth.cli.engines import chosen as chosen_engine
 from wideberth.cli.nodes import assigned, certainty
 from wideberth.cli.options import SETTINGS, console, echo_json, format_option, table_options
 from wideberth.cli.progress import telling
+from wideberth.errors import WideberthError, unexpected
 from wideberth.transform import ALGORITHMS, CUTS, DEALING, METHODS
 
 if TYPE_CHECKING:
     from wideberth.release import Release
 
 #: How warnings begin that were printed before the work.
-_SAID = ("dealing by matching", "the seed is fixed")
+_SAID = ("dealing by matching", "the seed is fixed", "numbers of single people")
 NOT_PROMISED = """\
 not promised: safety from those who know how the groups were chosen, who know more than the
 principles allow for, who combine several releases, or who ask only whether somebody is in it"""
@@ -50,7 +55,12 @@ principles allow for, who combine several releases, or who ask only whether some
     "hierarchy; anatomy keeps columns exact, and puts sensitive values into a second table."
     "  [default: mondrian]",
 )
-@click.option("--cuts", type=click.Choice(CUTS), help="Where to cut groups.  [default: best]")
+@click.option(
+    "--cuts",
+    type=click.Choice(CUTS),
+    help="Where to cut groups; paper: at medians, but for three points in docs/policy.md."
+    "  [default: best]",
+)
 @click.option(
     "--dealing",
     type=click.Choice(DEALING),
@@ -81,7 +91,13 @@ principles allow for, who combine several releases, or who ask only whether some
     "--seed",
     type=click.IntRange(0),
     metavar="N",
-    help="For tests only: whoever knows it can undo the shuffling.  [default: secret]",
+    help="For tests only: whoever guesses it can undo the shuffling.  [default: secret]",
+)
+@click.option(
+    "--key",
+    metavar="FILE",
+    help="A secret key file: the same table, policy and key give the same release. If FILE does "
+    "not exist, it is created, for you alone; never give it to recipients.",
 )
 @click.option(
     "--threads",
@@ -105,6 +121,7 @@ def anonymize(
     table: str,
     output: tuple[str, ...],
     report: str | None,
+    key: str | None,
     engine: str | None,
     master: str | None,
     memory: str | None,
@@ -134,6 +151,7 @@ def anonymize(
         --principle dissimilarity:epsilon=0.1,delta=0.8,k=5 -o release.parquet
     wideberth anonymize people.csv --qi age,zip,sex --sensitive disease --identifier name \\
         --hierarchy disease=diseases.csv --principle l-e:l=3,e=1 --algorithm anatomy -o folder
+    wideberth anonymize people.csv -p policy.toml -o release.csv --key my.key
     wideberth anonymize census.parquet -p policy.toml -o release.parquet --memory 4GB
     wideberth anonymize census.parquet -p policy.toml -o release.parquet --engine spark
 
@@ -147,6 +165,8 @@ def anonymize(
         raise click.UsageError("say where the release goes (-o OUT), or --dry-run")
     if report is not None and dry_run:
         raise click.UsageError("--report is on what is written: leave out --dry-run")
+    if key is not None and asked["seed"] is not None:
+        raise click.UsageError("give --seed, which is for tests only, or --key, not both")
     where = chosen_engine(engine, master, memory, bucket_rows)
     where.require_at_hand("--report", report)
     where.require_at_hand("--threads", asked["threads"])
@@ -154,10 +174,12 @@ def anonymize(
         from wideberth.anonymizing import anonymize as run
 
         question = ask(table, **asked)
+        if key is not None:
+            question = replace(question, sources=[*question.sources, key])
         where.require_possible(question.arguments["policy"], question.arguments)
-        written = _target(output, table, question, where, force=force)
+        written = _target(output, table, question, where, force=force, dry_run=dry_run)
         if report is not None:
-            from wideberth.release import manifest_path
+            from wideberth.manifest import manifest_path
             from wideberth.reporting import check_path
 
             written_too = [Path(path) for path in output]
@@ -165,10 +187,13 @@ def anonymize(
             check_path(report, force=force, sources=[*question.sources, *written_too])
             if Path(report).resolve() in [path.resolve() for path in written_too]:
                 raise click.UsageError(f"--report {report} would replace the release")
+        if key is not None:
+            _require_key(key, output)
         with where.table(table, question.arguments["policy"].options) as given:
             release = run(
                 given,
                 **question.arguments,
+                key=key,
                 memory=memory,
                 bucket_rows=bucket_rows,
                 progress=progress,
@@ -178,22 +203,47 @@ def anonymize(
             if not dry_run:
                 manifest = release.save(*output, force=force)
         if report is not None:
-            _report(release, manifest, table, output[0], question, report, force=force)
+            with _after(written):
+                _report(release, manifest, table, output[0], question, report, force=force)
     if form == "json":
         echo_json(manifest)
         return 0
     summarize(release, output[0] if output else "release")
     told = "" if report is None else f", and the report {report}"
     click.echo("nothing was written (--dry-run)" if dry_run else f"wrote {written}{told}")
-    for caution in manifest["warnings"]:
-        if not caution.startswith(_SAID):
+    said = release.verified.notes if release.verified else []
+    for caution in release.manifest["warnings"]:  # those of saving were printed
+        if not caution.startswith(_SAID) and caution not in said:
             console().print(f"note: {caution}")
     click.echo(NOT_PROMISED)
     return 0
 
 
+def _require_key(key: str, output: Sequence[str]) -> None:
+    """Create the key file if there is none, and say so; refuse one that recipients would get."""
+    from wideberth.randomness import read_key
+
+    for path in output:
+        if Path(path).resolve() in Path(key).resolve().parents:
+            raise click.UsageError(f"the key file {key} would lie in the release's own folder")
+    fresh = not os.path.lexists(key)
+    read_key(key)
+    if fresh:
+        click.echo(
+            f"note: created the key file {key}: keep it secret, for whoever has it can undo the "
+            "shuffling of every release made with it",
+            err=True,
+        )
+
+
 def _target(
-    output: tuple[str, ...], table: str, question: Question, where: Engine, *, force: bool
+    output: tuple[str, ...],
+    table: str,
+    question: Question,
+    where: Engine,
+    *,
+    force: bool,
+    dry_run: bool,
 ) -> str:
     """Refuse what a release cannot be written to, before the work; say what will be written."""
     if where.is_spark:
@@ -204,10 +254,30 @@ def _target(
         if len(output) > 1:
             raise click.UsageError("one release, one -o")
         return f"the folder {output[0]} and {output[0]}.manifest.json" if output else ""
-    written = release_target(output, table, question, force=force) if output else ""
+    if not output:
+        return ""
+    written = release_target(output, table, question, force=force, dry_run=dry_run)
     if len(output) == 1:
         _require_fit(table, output[0], question)
     return written
+
+
+@contextmanager
+def _after(written: str) -> Iterator[None]:
+    """Say of whatever fails now that the release is there."""
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit):  # Ctrl-C, or a signal that ends the program
+        click.echo(f"note: wrote {written}, but not its report", err=True)
+        raise
+    except Exception as error:
+        if os.environ.get("WIDEBERTH_TRACEBACK") and not isinstance(error, WideberthError):
+            raise
+        failed = error if isinstance(error, WideberthError) else unexpected(error)
+        raise WideberthError(
+            f"the release was written ({written}), but its report failed: {failed.what}",
+            hint=failed.hint,
+        ) from None
 
 
 def _report(
@@ -221,8 +291,6 @@ def _report(
     force: bool,
 ) -> None:
     """Write a report on a release that has been written."""
-    from dataclasses import replace
-
     from wideberth import tables
     from wideberth.reporting import report
 
@@ -299,10 +367,12 @@ def _anatomized(manifest: dict[str, Any], left_out: str) -> list[str]:
     if loss["average_diversity"] is not None:
         lines[-1] += f"; average diversity of a group {loss['average_diversity']:.3g}"
     if loss["similarity_risk"]:
+        # Counted from the values up, as a hierarchy's levels are.
         risks = [
-            f"{risk['worst']:.0%} at level {risk['level']}" for risk in loss["similarity_risk"]
+            f"{risk['worst']:.0%} at level {up}"
+            for up, risk in enumerate(reversed(loss["similarity_risk"]))
         ]
         lines.append(
-            f"most that any group holds of one kind: {', '.join(risks)} (1 is below the root)"
+            f"most that any group holds of one kind: {', '.join(risks)} (0 is the value itself)"
         )
     return lines

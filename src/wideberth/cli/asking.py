@@ -13,7 +13,15 @@ import click
 from click.core import ParameterSource
 
 from wideberth.cli.check import overridden
-from wideberth.cli.options import F, added, assignments, listed, read_options
+from wideberth.cli.options import (
+    F,
+    Share,
+    added,
+    assignments,
+    listed,
+    read_options,
+    rows_are_people_option,
+)
 from wideberth.transform import MEASURES
 
 
@@ -53,10 +61,11 @@ def release_options(command: F) -> F:
         ),
         click.option(
             "--suppression-limit",
-            type=click.FloatRange(0, 1),
+            type=Share(),
             metavar="SHARE",
-            help="Share of rows that may be left out.  [default: 0]",
+            help="Share of rows that may be left out, as 0.05 or 5%.  [default: 0]",
         ),
+        rows_are_people_option(),
     )
 
 
@@ -135,6 +144,8 @@ def ask(
     delimiter: str | None,
     encoding: str | None,
     missing: str | None,
+    skip_rows: int | None,
+    written: tuple[str, ...],
     **settings: Any,
 ) -> Question:
     """Read the options of `release_options`, `search_options` and `table_options`.
@@ -150,7 +161,10 @@ def ask(
 
     wanted = [parse(text) for text in principles]
     plan = Policy(roles={}) if policy is None else Policy.load(policy)
-    plan = replace(plan, options=read_options(delimiter, encoding, missing, plan.options))
+    options = read_options(
+        delimiter, encoding, missing, plan.options, skip_rows=skip_rows, written=written
+    )
+    plan = replace(plan, options=options)
     for note in overridden(plan, qi, sensitive, wanted):
         click.echo(f"note: {note}", err=True)
     arguments = {
@@ -209,22 +223,31 @@ def retyped(command: click.Command, *more: str, without: Sequence[str] = ()) -> 
         if isinstance(option, click.Option) and typed and name in shared:
             given = context.params[name]
             for value in given if option.multiple else [given]:
-                words += [option.opts[0], str(value)]
+                words += [option.opts[0], *([] if option.is_flag else [str(value)])]
     return shlex.join([*words, *more])
 
 
-def release_target(output: Sequence[str], table: str, question: Question, *, force: bool) -> str:
-    """Refuse what a release cannot be written to, before the work; say what will be written."""
+def release_target(
+    output: Sequence[str], table: str, question: Question, *, force: bool, dry_run: bool
+) -> str:
+    """Refuse what a release cannot be written to, before the work; say what will be written.
+
+    What a run left there that was stopped is put in order, unless nothing is to be written.
+    """
     from wideberth import anatomy, tables
-    from wideberth.release import manifest_path
+    from wideberth.manifest import manifest_path
 
     said = question.arguments["policy"].transform.get("algorithm")
     if (question.arguments.get("algorithm") or said) == "anatomy":
         goal = anatomy.targets(output, anatomy.suffix_for(table))
+        if not dry_run:
+            anatomy.repair(goal)
         anatomy.check_targets(goal, force=force, sources=question.sources)
         return f"{goal.quasi}, {goal.sensitive} and {goal.manifest}"
     if len(output) > 1:
         raise click.UsageError("one release, one -o; only an anatomy has two tables")
+    if not dry_run:
+        tables.repair(output[0], manifest_path(output[0]))
     tables.check_target(output[0], force=force, table=True, sources=question.sources)
     tables.check_target(Path(manifest_path(output[0])), force=force, sources=question.sources)
     return f"{output[0]} and {manifest_path(output[0]).name} beside it"

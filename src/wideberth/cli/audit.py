@@ -16,6 +16,7 @@ from wideberth.cli.options import (
     format_option,
     listed,
     read_options,
+    rows_are_people_option,
     speaks_unicode,
     table_options,
 )
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
     from wideberth.auditing import Attribute, Audit
 
 NOT_SAFE = 3
+#: How a verdict looks, and what stands for its sign where a terminal knows only ASCII.
+_STYLES = {"good": "green bold", "caution": "yellow bold", "bad": "red bold"}
+_PLAIN = {"good": "ok", "caution": "!", "bad": "FAIL"}
 
 
 def audit_options(command: Any) -> Any:
@@ -93,6 +97,14 @@ def audit_options(command: Any) -> Any:
             help="Hierarchy of a column.",
         ),
         option("--type", "types", multiple=True, metavar="COLUMN=TYPE", help="Type of a column."),
+        rows_are_people_option(),
+        option(
+            "--fail-on",
+            type=click.Choice(["low", "medium", "high"]),
+            default="high",
+            show_default=True,
+            help="Exit with code 3 from findings of this severity on.",
+        ),
         option(
             "--everyone",
             is_flag=True,
@@ -117,9 +129,15 @@ def audit_options(command: Any) -> Any:
     show_default=True,
     help="How many groups to show for each principle.",
 )
+@click.option(
+    "--show-rows",
+    is_flag=True,
+    help="With --format json: show the quasi-identifiers of the worst groups, which may be those "
+    "of single people.",
+)
 @table_options
 @format_option()
-def audit(release: str, worst: int, form: str, **asked: Any) -> int:
+def audit(release: str, worst: int, show_rows: bool, fail_on: str, form: str, **asked: Any) -> int:
     """Tell what an adversary learns from RELEASE, whoever made it and however.
 
     RELEASE is a CSV, Parquet or Arrow file, or the folder of an anatomised release. Without a
@@ -134,42 +152,53 @@ def audit(release: str, worst: int, form: str, **asked: Any) -> int:
     wideberth audit release.csv --epsilon salary=1000 --epsilon "score=5%" --limit rho2=0.3
     wideberth audit release.csv -p policy.toml --format json
 
-    No sensitive value is quoted. Exit code 0 if nothing grave was found, 3 if a
-    principle is violated or a finding is of high severity.
+    No sensitive value is quoted, and no quasi-identifier without --show-rows. The last line is the
+    verdict: "In order", "With care" or "Not ready". Exit code 3 if a principle is violated or a
+    finding is of high severity (--fail-on: or of a lower one), else 0.
     """
     with console(stderr=True).status("reading and auditing …"):
         from wideberth.auditing import audit as run
 
         found = run(**arguments(release, asked), worst=worst)
     if form == "json":
-        echo_json(found.to_dict())
+        echo_json(found.to_dict(show_rows=show_rows))
     else:
         out = console()
         for part in render(found, release, out):
             out.print(part)
-    return 0 if found.safe else NOT_SAFE
+    return NOT_SAFE if found.fails(fail_on) else 0
 
 
 def arguments(release: str, asked: dict[str, Any]) -> dict[str, Any]:
     """Read the files of a command line, and name everything as the library does."""
     from dataclasses import replace
 
-    from wideberth import tables
     from wideberth.anatomy import published
+    from wideberth.auditing.telling import require_whole
+    from wideberth.manifest import compare
     from wideberth.policy import Policy
+    from wideberth.twofold import table_of
 
     source = release
     plan = None if asked["policy"] is None else Policy.load(asked["policy"])
     options = read_options(
-        asked["delimiter"], asked["encoding"], asked["missing"], plan.options if plan else None
+        asked["delimiter"],
+        asked["encoding"],
+        asked["missing"],
+        plan.options if plan else None,
+        skip_rows=asked["skip_rows"],
+        written=asked["written"],
     )
     if plan is not None:
         plan = replace(plan, options=options)
     if asked["sensitive_table"] is None and (pair := published(release)) is not None:
         release, asked["sensitive_table"] = map(str, pair)
+    elif asked["sensitive_table"] is not None:
+        compare(release, asked["sensitive_table"])
+    require_whole(*asked["others"])
 
     def table(path: str | None) -> Any:
-        return None if path is None else tables.read(path, options)
+        return table_of(path, options)
 
     return {
         "table": table(release),
@@ -190,6 +219,7 @@ def arguments(release: str, asked: dict[str, Any]) -> dict[str, Any]:
         "hierarchies": assignments(asked["hierarchies"], "--hierarchy"),
         "types": assignments(asked["types"], "--type"),
         "everyone": asked["everyone"],
+        "rows_are_people": asked["rows_are_people"],
         "swaps": asked["swaps"],
     }
 
@@ -225,13 +255,9 @@ def render(found: Audit, name: str, out: Console) -> list[RenderableType]:
     parts += [_attribute(attribute) for attribute in found.attributes]
     parts += _findings(found)
     parts += [Text(f"\nnote: {note}", style="yellow") for note in found.notes]
-    yes, no = ("✓", "✗") if speaks_unicode(out) else ("ok", "FAIL")
-    closing = (
-        Text(f"{yes} nothing grave was found", style="green bold")
-        if found.safe
-        else Text(f"{no} not safe: see the findings of high severity", style="red bold")
-    )
-    return [*parts, Text(), closing]
+    told = found.judgement
+    mark = told.mark if speaks_unicode(out) else _PLAIN[told.level]
+    return [*parts, Text(), Text(f"{mark} {told}", style=_STYLES[told.level])]
 
 
 def _principles(found: Audit, out: Console) -> list[RenderableType]:

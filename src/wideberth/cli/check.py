@@ -17,6 +17,7 @@ from wideberth.cli.options import (
     format_option,
     listed,
     read_options,
+    rows_are_people_option,
     speaks_unicode,
     table_options,
 )
@@ -44,7 +45,11 @@ NOT_SATISFIED = 3
     metavar="NAME:P=V,…",
     help="A principle to check; may be repeated. See `wideberth principles`.",
 )
-@click.option("--group", metavar="COLUMN", help="Column of group ids, which then make the groups.")
+@click.option(
+    "--group",
+    metavar="COLUMN",
+    help="Column of group ids, which then make the groups; --qi must not differ within one.",
+)
 @click.option("--population", metavar="FILE", help="Table of the population, for delta-presence.")
 @click.option(
     "--reference",
@@ -74,9 +79,15 @@ NOT_SATISFIED = 3
     help="How many groups to show for each principle.",
 )
 @click.option(
+    "--show-rows",
+    is_flag=True,
+    help="Show the quasi-identifiers of the worst groups, which may be those of single people.",
+)
+@click.option(
     "--claims",
     is_flag=True,
-    help="Say what an adversary could claim about the worst groups: quotes sensitive values.",
+    help="Say what an adversary could claim about the worst groups: quotes sensitive values and "
+    "quasi-identifiers.",
 )
 @click.option(
     "--max-memory",
@@ -84,6 +95,7 @@ NOT_SATISFIED = 3
     metavar="MB",
     help="Memory for distances at a time.  [default: 256]",
 )
+@rows_are_people_option()
 @engine_options
 @memory_option
 @table_options
@@ -101,14 +113,18 @@ def check(
     hierarchies: tuple[str, ...],
     types: tuple[str, ...],
     worst: int,
+    show_rows: bool,
     claims: bool,
     max_memory: int | None,
+    rows_are_people: bool | None,
     engine: str | None,
     master: str | None,
     memory: str | None,
     delimiter: str | None,
     encoding: str | None,
     missing: str | None,
+    skip_rows: int | None,
+    written: tuple[str, ...],
     form: str,
 ) -> int:
     """Tell which privacy principles TABLE satisfies, where it fails and by how much.
@@ -121,7 +137,7 @@ def check(
     wideberth check people.csv -p policy.toml
     wideberth check release.csv --qi age,zip,sex --sensitive salary \\
         --principle k-anonymity:k=5 --principle epsilon-m:epsilon=4500,m=5
-    wideberth check release.parquet --group group --sensitive salary \\
+    wideberth check release.parquet --group group --qi age,zip,sex --sensitive salary \\
         --principle "epsilon-m:epsilon=10%,m=4" --format json
     wideberth check release.csv -p policy.toml --reference people.csv
     wideberth check release.csv --qi age,zip --sensitive "disease.*" \\
@@ -131,7 +147,12 @@ def check(
     wideberth check census.parquet -p policy.toml --memory 2GB
     wideberth check census.parquet -p policy.toml --engine spark --master spark://host:7077
 
-    Exit code 0 if all principles are satisfied, 3 if not.
+    A manifest beside TABLE has its checksum: a table that differs from it is refused, and so are
+    two tables of different releases.
+
+    Exit code 0 if all principles are satisfied, 3 if not. Principles count rows: if an identifier
+    repeats, as in a table of visits, the code is 3 as well, whatever they say, unless the policy or
+    --rows-are-people says that every row is a different person.
     """
     if policy is None and not principles:
         raise click.UsageError("give a policy (-p FILE) or a principle (--principle NAME:P=V,…)")
@@ -140,18 +161,23 @@ def check(
     trees = assignments(hierarchies, "--hierarchy")
     kinds = assignments(types, "--type")
     with console(stderr=True).status("reading and checking …"):
-        from wideberth import elsewhere, tables
+        from wideberth import elsewhere
         from wideberth.anatomy import published
         from wideberth.checking import check as run
+        from wideberth.manifest import compared
         from wideberth.policy import Policy
         from wideberth.principles import parse
+        from wideberth.twofold import table_of
 
         wanted = [parse(text) for text in principles]
         plan = None if policy is None else Policy.load(policy)
-        options = read_options(delimiter, encoding, missing, plan.options if plan else None)
+        usual = plan.options if plan else None
+        options = read_options(
+            delimiter, encoding, missing, usual, skip_rows=skip_rows, written=written
+        )
         if plan is not None:
             plan = replace(plan, options=options)  # for the policy's own population
-        for note in overridden(plan, qi, sensitive, wanted, group, population, reference):
+        for note in overridden(plan, qi, sensitive, wanted, population, reference):
             click.echo(f"note: {note}", err=True)
         if (pair := published(table)) is not None and sensitive_table is None:
             table, sensitive_table = map(str, pair)
@@ -163,6 +189,7 @@ def check(
             "hierarchies": trees,
             "types": kinds,
             "policy": plan,
+            "rows_are_people": rows_are_people,
             "worst": worst,
             "max_memory": max_memory,
         }
@@ -171,28 +198,35 @@ def check(
             "reference": reference,
             "sensitive_table": sensitive_table,
         }
-        if where.elsewhere:
-            with where.table(table, options) as given:
-                engine_at = elsewhere.engine_for(given, memory)
-                read = {} if where.is_spark else {"memory": memory, "options": options}
-                result = engine_at.check(given, **read, **others, **known)
-        else:
-            frame = tables.read(table, options)
-            for name, path in others.items():
-                known[name] = None if path is None else tables.read(path, options)
-            result = run(frame, **known)
+        with compared(table, sensitive_table) as manifest:
+            if where.elsewhere:
+                with where.table(table, options) as given:
+                    engine_at = elsewhere.engine_for(given, memory)
+                    read = {} if where.is_spark else {"memory": memory, "options": options}
+                    result = engine_at.check(given, **read, **others, **known)
+            else:
+                frame = table_of(table, options)
+                for name, path in others.items():
+                    known[name] = table_of(path, options)
+                result = run(frame, **known)
+        result = replace(result, notes=[*result.notes, *manifest.notes])
         found = [report.claims(worst) if claims else [] for report in result.principles]
     if form == "json":
-        content = result.to_dict()
+        content = result.to_dict(show_rows=show_rows)
+        if manifest.path is not None:
+            content["manifest"] = {"name": manifest.path.name, "matches": manifest.matches}
         if claims:
             for entry, claimed in zip(content["principles"], found, strict=True):
                 entry["claims"] = [claim.to_dict() for claim in claimed]
         echo_json(content)
     else:
         out = console()
-        for part in [*render(result, table, out), *_claims(result, found, claims)]:
+        for part in [
+            *render(result, table, out, show_rows=show_rows),
+            *_claims(result, found, claims),
+        ]:
             out.print(part)
-    return 0 if result.satisfied else NOT_SATISFIED
+    return 0 if result else NOT_SATISFIED
 
 
 def overridden(
@@ -200,7 +234,6 @@ def overridden(
     qi: tuple[str, ...],
     sensitive: tuple[str, ...],
     wanted: list[Principle],
-    group: str | None = None,
     population: str | None = None,
     reference: str | None = None,
 ) -> list[str]:
@@ -216,8 +249,6 @@ def overridden(
         ):
             if given and listed_there:
                 notes.append(f"{option} replaces the {len(listed_there)} that the policy lists")
-    if group is not None and qi:
-        notes.append("--group makes the groups, so --qi is not looked at")
     asked = wanted or (list(plan.principles) if plan else [])
     if population is not None and all(p.needs != "population" for p in asked):
         notes.append("no principle asks for the --population")
@@ -226,7 +257,9 @@ def overridden(
     return notes
 
 
-def render(result: CheckResult, name: str, out: Console) -> list[RenderableType]:
+def render(
+    result: CheckResult, name: str, out: Console, *, show_rows: bool = False
+) -> list[RenderableType]:
     """Return what a person reads: a table of verdicts, the worst groups, a closing line."""
     from rich.text import Text
 
@@ -236,16 +269,32 @@ def render(result: CheckResult, name: str, out: Console) -> list[RenderableType]
         verdicts(result, out),
     ]
     parts += [
-        _worst(report, out) for report in result.principles if not report.satisfied and report.worst
+        _worst(report, out, show_rows=show_rows)
+        for report in result.principles
+        if not report.satisfied and report.worst
     ]
+    if result.uneven is not None:
+        parts.append(Text(f"\n{no} {result.uneven}", style="red bold"))
     parts += [Text(f"\nnote: {note}", style="yellow") for note in result.notes]
     failing = sum(not report.satisfied for report in result.principles)
+    if result.people is not None:
+        parts.append(Text(f"\n{no} {result.people}", style="red bold"))
+        parts.append(
+            Text(
+                "A person seems to have several rows, but principles count rows: a group of five "
+                "rows may be one person.\n  try: " + result.people.hint()
+            )
+        )
     closing = (
-        f"{yes} satisfied: {_many(len(result.principles), 'principle')}"
+        f"{no} satisfied by rows only: {_many(len(result.principles), 'principle')}"
+        if result.satisfied and not result
+        else f"{yes} satisfied: {_many(len(result.principles), 'principle')}"
         if result.satisfied
         else f"{no} not satisfied: {failing} of {_many(len(result.principles), 'principle')}"
+        if failing
+        else f"{no} not satisfied: the groups are not uniform"
     )
-    parts.append(Text(closing, style="green bold" if result.satisfied else "red bold"))
+    parts.append(Text(closing, style="green bold" if result else "red bold"))
     return parts
 
 
@@ -290,8 +339,11 @@ def _claims(result: CheckResult, found: list[list[Claim]], asked: bool) -> list[
     return parts
 
 
-def _worst(report: PrincipleReport, out: Console) -> RenderableType:
-    """Return the worst groups: a column per quasi-identifier, or one for all if too wide."""
+def _worst(report: PrincipleReport, out: Console, *, show_rows: bool) -> RenderableType:
+    """Return the worst groups, with a column per quasi-identifier if these are to be shown.
+
+    If the columns are too wide, there is one for all of them.
+    """
     from rich.measure import Measurement
     from rich.table import Table
 
@@ -309,6 +361,15 @@ def _worst(report: PrincipleReport, out: Console) -> RenderableType:
     def shown(value: object) -> str:
         return "<missing>" if value is None else str(value)
 
+    if not show_rows:
+        plain = table("group", "rows", "achieved", "why")
+        plain.caption, plain.caption_justify = "--show-rows shows their quasi-identifiers", "left"
+        for group in report.worst:
+            if not group.satisfied:
+                number = "-" if group.number is None else f"{group.number:,}"
+                reached = _figures(report, group.achieved)
+                plain.add_row(number, f"{group.rows:,}", reached, group.reason)
+        return plain
     wide = table(*report.worst[0].values, "rows", "achieved", "why")
     narrow = table("rows", "achieved", "why", "group")
     for group in report.worst:

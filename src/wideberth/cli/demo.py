@@ -68,7 +68,7 @@ def demo(rows: int, output: str, force: bool, form: str) -> int:
     from wideberth.advice import advise
     from wideberth.anonymizing import anonymize
     from wideberth.checking import check
-    from wideberth.release import manifest_path
+    from wideberth.manifest import manifest_path
     from wideberth.reporting import report
 
     folder = Path(output)

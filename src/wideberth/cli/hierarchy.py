@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from wideberth.hierarchy import Hierarchy
+    from wideberth.tables import ReadOptions
 
 _PARENTS = click.option(
     "--parents", is_flag=True, help="FILE lists child and parent, not leaf paths."
@@ -234,6 +235,8 @@ def validate(
     delimiter: str | None,
     encoding: str | None,
     missing: str | None,
+    skip_rows: int | None,
+    written: tuple[str, ...],
     form: str,
 ) -> int:
     """Check that FILE nests consistently and, with --table, holds every value of a column.
@@ -243,14 +246,27 @@ def validate(
     """
     if (table is None) != (column is None):
         raise click.UsageError("--table and --column go together")
-    tree = _read(file, parents)
-    checked = ""
+    tree = _read(file, parents, column)
+    checked = ", its first row taken for a header" if tree.header is not None else ""
+    doubt = None
     if table is not None and column is not None:
-        series = _column(table, column, delimiter, encoding, missing)
-        tree.require(series.to_list(), column)
-        checked = f", and every value of '{column}'"
+        options = read_options(delimiter, encoding, missing, skip_rows=skip_rows, written=written)
+        series = _column(table, column, options)
+        values = series.to_list()
+        tree.require(values, column)  # warns of a doubt, too
+        checked += f", and every value of '{column}'"
+        doubt = tree.doubt(values)
     if form == "json":
-        echo_json({"file": file, "consistent": True, "table": table, "column": column})
+        echo_json(
+            {
+                "file": file,
+                "consistent": True,
+                "table": table,
+                "column": column,
+                "header": tree.header is not None,
+                "doubt": doubt,
+            }
+        )
         return 0
     click.echo(f"{file} is consistent: {len(tree.leaves):,} leaves, {tree.levels} levels{checked}")
     return 0
@@ -281,6 +297,8 @@ def build(
     delimiter: str | None,
     encoding: str | None,
     missing: str | None,
+    skip_rows: int | None,
+    written: tuple[str, ...],
     form: str,
 ) -> int:
     """Build a hierarchy for the values of a column.
@@ -300,7 +318,8 @@ def build(
         raise click.UsageError("--origin goes with --interval")
     if output is not None:
         tables.check_target(output, force=force)
-    values = _column(table, column, delimiter, encoding, missing).to_list()
+    options = read_options(delimiter, encoding, missing, skip_rows=skip_rows, written=written)
+    values = _column(table, column, options).to_list()
     if interval is not None:
         tree = library.intervals(values, interval.split(","), origin or 0)
     elif mask is not None:
@@ -321,20 +340,28 @@ def build(
     return 0
 
 
-def _read(file: str, parents: bool) -> Hierarchy:
+def _read(file: str, parents: bool, column: str | None = None) -> Hierarchy:
     from wideberth.hierarchy import parse_spec, read_parents
 
-    return read_parents(file) if parents else parse_spec(file, [], Path())
+    if parents:
+        return read_parents(file, column=column)
+    return parse_spec(file, [], Path(), column=column)
 
 
-def _column(
-    table: str, column: str, delimiter: str | None, encoding: str | None, missing: str | None
-) -> pl.Series:
+def _column(table: str, column: str, options: ReadOptions) -> pl.Series:
     import polars as pl
 
     from wideberth import tables
     from wideberth.attributes import require_column
+    from wideberth.errors import TableError
 
-    frame = tables.read(table, read_options(delimiter, encoding, missing))
+    frame = tables.read(table, options)
     require_column(frame, column)
-    return frame[column].cast(pl.String)
+    try:
+        return frame[column].cast(pl.String)
+    except pl.exceptions.PolarsError:  # its text may quote a value
+        kind = frame[column].dtype.base_type().__name__
+        raise TableError(
+            f"column '{column}' has the type {kind}, which has no hierarchy",
+            hint="convert it to numbers, dates or text first",
+        ) from None

@@ -33,6 +33,8 @@ def join(
     delimiter: str | None,
     encoding: str | None,
     missing: str | None,
+    skip_rows: int | None,
+    written: tuple[str, ...],
     form: str,
 ) -> int:
     """Join the two tables of an anatomised release into one, for analyses that need one.
@@ -56,9 +58,8 @@ def join(
                 raise click.UsageError("name the two tables, or the folder that holds them")
             quasi, sensitive = map(str, pair)
         tables.check_target(output, force=force, table=True, sources=(quasi, sensitive))
-        joined = run(
-            quasi, sensitive, group=group, options=read_options(delimiter, encoding, missing)
-        )
+        options = read_options(delimiter, encoding, missing, skip_rows=skip_rows, written=written)
+        joined = run(quasi, sensitive, group=group, options=options)
         tables.write(joined, output, force=force)
     rows = round(joined[PROBABILITY].sum())
     if form == "json":

@@ -81,6 +81,8 @@ def measure(
     delimiter: str | None,
     encoding: str | None,
     missing: str | None,
+    skip_rows: int | None,
+    written: tuple[str, ...],
     form: str,
 ) -> int:
     """Tell what RELEASE is still worth, by every metric that can be computed.
@@ -99,17 +101,27 @@ def measure(
     """
     trees, kinds = assignments(hierarchies, "--hierarchy"), assignments(types, "--type")
     with console(stderr=True).status("reading and measuring …"):
-        from wideberth import elsewhere, tables
+        from wideberth import elsewhere
         from wideberth.anatomy import published
+        from wideberth.manifest import compare
         from wideberth.measuring import measure as run
         from wideberth.policy import Policy
+        from wideberth.twofold import table_of
 
         plan = None if policy is None else Policy.load(policy)
-        options = read_options(delimiter, encoding, missing, plan.options if plan else None)
+        usual = plan.options if plan else None
+        options = read_options(
+            delimiter, encoding, missing, usual, skip_rows=skip_rows, written=written
+        )
         if plan is not None:
             plan = replace(plan, options=options)
         if sensitive_table is None and (pair := published(release)) is not None:
             release, sensitive_table = map(str, pair)
+        manifest = compare(release, sensitive_table)
+        if group is None and plan is not None and sensitive_table is None and manifest.told:
+            named = manifest.told.get("group")
+            listed_there = [name for names in plan.roles.values() for name in names]
+            group = None if named in listed_there else named
         known: dict[str, Any] = {
             "quasi": listed(qi) or None,
             "sensitive": listed(sensitive) or None,
@@ -125,10 +137,11 @@ def measure(
             engine = elsewhere.engine_for(release, memory)
             found = engine.measure(release, memory=memory, options=options, **others, **known)
         else:
-            frame = tables.read(release, options)
+            frame = table_of(release, options)
             for name, path in others.items():
-                known[name] = None if path is None else tables.read(path, options)
+                known[name] = table_of(path, options)
             found = run(frame, **known)
+        found = replace(found, notes=[*found.notes, *manifest.notes])
     if form == "json":
         echo_json(found.to_dict())
     else:

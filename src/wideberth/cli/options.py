@@ -29,7 +29,7 @@ def added(command: F, *options: Callable[[F], F]) -> F:
 
 
 def table_options(command: F) -> F:
-    """Add the options that say how a CSV file is read."""
+    """Add the options that say how a table is read."""
     return added(
         command,
         click.option(
@@ -43,11 +43,23 @@ def table_options(command: F) -> F:
             metavar="TOKENS",
             help="What counts as missing, separated by commas.  [default: '?', '', 'NA']",
         ),
+        click.option(
+            "--skip-rows",
+            type=click.IntRange(0),
+            metavar="N",
+            help="Lines above the header of a CSV file, such as a title.  [default: 0]",
+        ),
+        click.option(
+            "--written",
+            multiple=True,
+            metavar="COLUMN=FORMAT",
+            help="How numbers or dates of a column are written: 'wage=1.234,56', 'born=%m/%d/%Y'.",
+        ),
     )
 
 
 def format_option(*choices: str) -> Callable[[F], F]:
-    """Add --format."""
+    """Add --format. Errors are written as JSON too: see `wideberth.cli.main`."""
     return click.option(
         "--format",
         "form",
@@ -58,19 +70,60 @@ def format_option(*choices: str) -> Callable[[F], F]:
     )
 
 
+def rows_are_people_option() -> Callable[[F], F]:
+    """Add the answer to the question whether rows are people."""
+    return click.option(
+        "--rows-are-people",
+        is_flag=True,
+        default=None,
+        help="Every row is a different person, though an identifier repeats.",
+    )
+
+
 def read_options(
     delimiter: str | None,
     encoding: str | None,
     missing: str | None,
     usual: ReadOptions | None = None,
+    *,
+    skip_rows: int | None = None,
+    written: Sequence[str] = (),
 ) -> ReadOptions:
-    """Return what was said about reading CSV; the rest is as usual."""
-    from wideberth.tables import ReadOptions
+    """Return what was said about reading a table; the rest is as usual."""
+    from wideberth.tables import ReadOptions, notation
 
     tokens = None if missing is None else tuple(missing.split(","))
-    said = {"delimiter": delimiter, "encoding": encoding, "missing": tokens}
+    said: dict[str, Any] = {"delimiter": delimiter, "encoding": encoding, "missing": tokens}
+    said["skip_rows"] = skip_rows
+    if written:
+        ways = assignments(written, "--written")
+        for way in ways.values():
+            notation(way)  # refuses what is none
+        said["formats"] = {**(usual.formats if usual else {}), **ways}
     given: dict[str, Any] = {key: value for key, value in said.items() if value is not None}
     return replace(usual or ReadOptions(), **given)
+
+
+class Share(click.ParamType[float]):
+    """A share of a whole: 0.05 or 5%."""
+
+    name = "share"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Read a share, exactly as it is written."""
+        if isinstance(value, float):
+            return value
+        from wideberth.exact import share  # which numpy comes with
+
+        try:
+            read = share(str(value))
+        except (ValueError, ZeroDivisionError):
+            self.fail(f"{value!r} is not a share: write 0.05 or 5%", param, ctx)
+        if not 0 <= read <= 1:
+            self.fail(f"{value!r} is not from 0 to 1, or from 0% to 100%", param, ctx)
+        return float(read)
 
 
 def listed(values: Sequence[str]) -> list[str]:

@@ -49,6 +49,7 @@ def report(
     title: str | None,
     probe: bool,
     force: bool,
+    fail_on: str,
     form: str,
     **asked: Any,
 ) -> int:
@@ -63,11 +64,11 @@ def report(
     wideberth report release.csv -p policy.toml
     wideberth report foreign.csv --qi age,zip,sex --sensitive salary -o report.json
 
-    Exit code 0 if nothing grave was found, 3 if a principle is violated or a finding is of high
-    severity; the report is written in either case.
+    Exit code 3 if a principle is violated or a finding is of high severity (--fail-on: or of a
+    lower one), else 0; the report is written in either case.
     """
     with telling() as progress:
-        from wideberth.release import manifest_path
+        from wideberth.manifest import manifest_path
         from wideberth.reporting import check_path
         from wideberth.reporting import report as run
 
@@ -84,7 +85,7 @@ def report(
         show(told)
         if output is not None:
             click.echo(f"wrote {Path(output)}")
-    return 0 if told.to_dict()["risk"]["after"]["safe"] else NOT_SAFE
+    return NOT_SAFE if told.fails(fail_on) else 0
 
 
 def show(told: Report) -> None:

@@ -30,7 +30,12 @@ def ui(table: str | None, port: int, no_browser: bool) -> int:
 
     The address holds a key: whoever has it can use the app while it runs.
     """
-    from wideberth.ui.serving import serve
+    from wideberth.ui import lacking
+
+    try:
+        from wideberth.ui.serving import serve
+    except ModuleNotFoundError as error:
+        raise lacking(error) from None
 
     def announce(address: str) -> None:
         click.echo(f"open {address}")

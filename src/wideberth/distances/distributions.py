@@ -8,7 +8,6 @@ from math import fsum, log, log1p, log2
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import xlog1py, xlogy
 
 from wideberth.distances.base import Similarity, Space
 from wideberth.distances.blocks import Near
@@ -137,6 +136,8 @@ class Divergent(Points):
     @cached_property
     def _single(self) -> npt.NDArray[np.float32]:
         """The shares, a row for each outcome, and last what depends on one distribution only."""
+        from scipy.special import xlogy
+
         own = (xlogy(self.shares, self.shares) + log(2) * self.shares).sum(axis=1)
         return np.vstack((self.shares.T, own)).astype(np.float32)
 
@@ -152,6 +153,8 @@ class Divergent(Points):
 
 def divergences(ones: Floats, others: Floats) -> Floats:
     """Return the divergences of pairs of distributions, in bits."""
+    from scipy.special import xlog1py
+
     twice = ones + others
     d = np.abs(ones - others) / np.where(twice > 0, twice, 1)
     square = d * d

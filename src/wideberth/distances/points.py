@@ -14,15 +14,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import isqrt
 from time import process_time
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy.spatial import cKDTree
-from scipy.spatial.distance import cdist
 
 from wideberth.distances.blocks import Measure, weigh
 from wideberth.exact import Bools, Floats, Ints
+
+if TYPE_CHECKING:
+    from scipy.spatial import cKDTree
 
 _TREE_FROM = 2000  # points; fewer are compared one by one soon enough
 _SAMPLE = 256  # points to measure with
@@ -96,6 +97,8 @@ class Points(Measure):
                 near = np.zeros_like(maybe)
                 self.decide(near, maybe, ones, others)
                 return near
+            from scipy.spatial.distance import cdist
+
             sums, margin = cdist(self.points[ones], self.points[others], "cityblock"), 0.0
         near = np.asarray(sums <= self.inner - margin)
         if margin or self.inner < self.outer:
@@ -180,6 +183,8 @@ class Forest:
     """
 
     def __init__(self, near: Points, codes: Ints, counts: Ints) -> None:
+        from scipy.spatial import cKDTree
+
         self.measure, self.codes, self.counts = near, codes, counts
         self.points = near.points[codes]
         self.all = cKDTree(self.points, leafsize=_LEAF)

@@ -10,7 +10,7 @@ import numpy as np
 
 from wideberth.distances.base import Similarity, Space
 from wideberth.encode import Domain
-from wideberth.errors import ParameterError
+from wideberth.errors import ParameterError, what_to_type
 from wideberth.exact import Bools, Floats, Ints
 from wideberth.groups import Groups
 from wideberth.hierarchy import Hierarchy, require_one_root
@@ -170,7 +170,10 @@ class Tree(Space):
         if domain.tree is None:
             raise ParameterError(
                 f"distance=tree: '{domain.name}' has no hierarchy",
-                hint="--hierarchy COLUMN=FILE, or [hierarchies] in the policy",
+                hint=what_to_type(
+                    python='hierarchies={"column": "tree.csv"}',
+                    command="--hierarchy COLUMN=FILE, or [hierarchies] in the policy",
+                ),
             )
         require_one_root(domain.tree, f"the tree of '{domain.name}'")
         self.tree = domain.tree

@@ -7,7 +7,6 @@ from functools import cached_property
 from math import floor
 
 import numpy as np
-from scipy.spatial.distance import cdist
 
 from wideberth.distances.base import Similarity, Space
 from wideberth.distances.blocks import Near
@@ -139,6 +138,8 @@ class Manhattan(Space):
         self.vectors = Vectors(domain)
 
     def _apart(self, ones: Ints, others: Ints) -> Floats:
+        from scipy.spatial.distance import cdist
+
         floats = self.vectors.floats
         # Only squares of enormous numbers are too large for a float.
         shift = max(0, self.vectors.scaled[1] - 500)

@@ -38,7 +38,9 @@ class Digested(Subject):
         return self._counted[raw]
 
 
-def advice_on(about: About, ask: Ask, *, max_memory: int | None = None) -> Advice:
+def advice_on(
+    about: About, ask: Ask, *, max_memory: int | None = None, allowed: object = ()
+) -> Advice:
     """Return the advice on an attribute.
 
     Parameters
@@ -49,8 +51,11 @@ def advice_on(about: About, ask: Ask, *, max_memory: int | None = None) -> Advic
         Gives the digest of some columns.
     max_memory : int, optional
         How many megabytes distances may take at a time.
+    allowed : value or sequence of values
+        Values that need no protection.
     """
     digest = ask(tuple(about.names))
     if not digest.rows:
         raise TableError("the table has no rows", hint="check how it was made")
-    return Advice(Digested(digest, **about.known), max_memory=max_memory, rows=digest.rows)
+    subject = Digested(digest, **about.known)
+    return Advice(subject, max_memory=max_memory, rows=digest.rows, allowed=allowed)

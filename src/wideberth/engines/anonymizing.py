@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-import numpy as np
-
 from wideberth.algorithms.splitting import block_of
-from wideberth.anonymizing import cautions_of
+from wideberth.anonymizing import cautions_of, warned
+from wideberth.checking import lookalikes
 from wideberth.clock import Clock, Progress
 from wideberth.encode import Codes
 from wideberth.engines.digest import Digest
@@ -20,9 +19,14 @@ from wideberth.engines.leveling import Labels, choose
 from wideberth.engines.scanning import Scan, Sheets
 from wideberth.errors import EngineError, ParameterError, VerificationError
 from wideberth.exact import Ints
+from wideberth.quasi import in_doubt
+from wideberth.randomness import RootKey
+from wideberth.recode import endless_sets
 from wideberth.release import describe, percentages
-from wideberth.request import Request
+from wideberth.request import Request, require_people
 from wideberth.results import CheckResult
+from wideberth.schema import People, Strays
+from wideberth.styling import require_coarse
 
 #: How many rows a worker takes at a time, unless somebody says otherwise.
 BUCKET_ROWS = 500_000
@@ -37,6 +41,14 @@ class Engine(Protocol):
 
     def digest(self, columns: tuple[str, ...]) -> Digest:
         """Return the distinct values of columns, counted."""
+        ...
+
+    def people(self, **person: Sequence[str]) -> People | None:
+        """Return the identifier that repeats; `person` says where to look for it."""
+        ...
+
+    def strays(self) -> Strays:
+        """Return the rows that are no people."""
         ...
 
     def encode(self, job: Job) -> None:
@@ -86,7 +98,7 @@ def by_parts(
     request: Request,
     engine: Engine,
     *,
-    seed: int | None,
+    root: RootKey,
     bucket_rows: int | None,
     clock: Clock,
 ) -> Outcome:
@@ -98,8 +110,8 @@ def by_parts(
         What is asked; its frame has no rows.
     engine : Engine
         Holds the rows.
-    seed : int, optional
-        For tests only.
+    root : RootKey
+        Where the secrets come from.
     bucket_rows : int, optional
         How many rows a worker takes at a time.
     clock : Clock
@@ -110,25 +122,36 @@ def by_parts(
         raise ParameterError(
             "bucket_rows must be a whole number from 1", hint=f"bucket_rows={BUCKET_ROWS}"
         )
-    cautions = cautions_of(request, seed)
+    cautions = cautions_of(request, root)
     with clock("counting"):
-        job = bind(request, engine.digest, np.random.default_rng(seed))
+        request = replace(request, people=engine.people(**request.person))
+        strays = engine.strays()
+        if not request.rows_are_people:
+            strays.require_none()
+        cautions += strays.notes
+        require_people(request.people, said=request.rows_are_people)
+        job = bind(request, engine.digest, root)
+    cautions = [*cautions, *in_doubt(job.quasis)]  # of which a warning was given
+    cautions += warned(require_coarse(job.quasis, job.styles))
     way = _by_levels if request.transform.algorithm == "lattice" else _by_splitting
     made = way(request, job, engine, clock, at_a_time)
     question = _question(request, job)
     with clock("verifying", job.rows):
         verified = engine.check(question)
     require_kept(verified, made["rows"], made["groups"] if job.group is not None else None)
+    endless = endless_sets(made.get("starred", {}), job.styles, made["rows"])
     manifest = describe(
         request,
-        groups=made["groups"],
-        squares=made["squares"],
         made={**made["made"], "engine": {"name": engine.name, **made["engine"]}},
         suppressed=job.rows - made["rows"],
         loss=percentages(made["losses"], [quasi.weight for quasi in job.quasis]),
         verified=verified,
-        warnings=cautions,
-        seed=seed,
+        warnings=[
+            *cautions,
+            *endless,
+            *(n for quasi in job.quasis for n in lookalikes(quasi.domain)),
+        ],
+        origin=root.origin,
         group=job.group,
         seconds=clock.seconds,
     )
@@ -150,11 +173,13 @@ def require_kept(verified: CheckResult, rows: int, groups: int | None) -> None:
     what = None
     if verified.rows != rows:
         what = f"it has {verified.rows:,} rows instead of {rows:,}"
+    elif groups is not None and verified.groups != groups:
+        what = f"it has {verified.groups:,} groups instead of {groups:,}"
+    elif verified.uneven is not None:
+        what = f"'{verified.uneven.columns[0]}' differs within a group"
     elif not verified:
         failing = next(report for report in verified.principles if not report.satisfied)
         what = f"{failing.violating_groups:,} groups violate {failing.principle}"
-    elif groups is not None and verified.groups != groups:
-        what = f"it has {verified.groups:,} groups instead of {groups:,}"
     if what is not None:
         raise VerificationError(
             f"the release failed its own verification: {what}",
@@ -238,6 +263,7 @@ def _question(request: Request, job: Job) -> dict[str, Any]:
         "quasi": [name for q in job.quasis for name in job.styles[q.name].columns(q)],
         "principles": list(request.principles),
         "group": job.group,
+        "rows_are_people": True,  # else the table would have been refused
         "sensitive": guarded["sensitive"],
         "hierarchies": {**guarded["hierarchies"], **trees},
         "types": {**guarded["types"], **kinds},

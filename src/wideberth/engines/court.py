@@ -25,6 +25,8 @@ from wideberth.engines.scanning import Layout
 from wideberth.errors import ParameterError
 from wideberth.exact import Ints
 from wideberth.groups import Groups
+from wideberth.kernels import kinds
+from wideberth.principles import dealing
 
 #: Up to so many values of the leading attribute are counted one by one.
 FEW = 4096
@@ -132,10 +134,10 @@ class Court:
             if low > allowed or not allowed:
                 return False
             # Dealt to as many groups as possible, or else to fewer: that takes the ranks.
-            enough = min(allowed, rows // judge.unit) if judge.dealt else allowed
+            enough = self._sure(rows, allowed) if judge.dealt else allowed
             certain = high <= enough
             if not certain and not coarse:
-                return self._dealt(rows, histogram)
+                return self._dealt(rows, histogram, high)
         if len(judge.tests) and not self._tests(rows, histogram, coarse=coarse):
             return False
         return True if certain else None
@@ -159,27 +161,40 @@ class Court:
         desk = judging.desk(1, self.engine.judge)
         return bool(judging.pass_tests(self.engine.judge, edges, histogram, rows, desk))
 
-    def _dealt(self, rows: int, histogram: Ints) -> bool:
-        """Tell whether rows can be dealt, to as many hands as possible, or half as many, and so on.
+    def _sure(self, rows: int, allowed: int) -> int:
+        """Return how many rows of a crowd can surely be dealt: in turn, or by columns."""
+        assert self.engine is not None  # noqa: S101 - else rules are asked
+        judge = self.engine.judge
+        sure = rows // judge.unit
+        if judge.p == 1 and not judge.alone:
+            hands, far = kinds.columns(rows, judge.unit, judge.q)
+            sure = max(sure, far) if hands else sure
+        return min(allowed, sure)
 
-        That is what the kernel does, with ranks instead of rows.
-        """
+    def _dealt(self, rows: int, histogram: Ints, crowd: int) -> bool:
+        """Tell whether rows can be dealt: as the kernel does, with ranks instead of rows."""
         assert self.engine is not None  # noqa: S101 - else rules are asked
         judge, width = self.engine.judge, self.engine.judge.width
         if not judge.dealt:
             return False
-        running = np.concatenate(([0], np.cumsum(histogram[: self.exact.edges[1]])))
-        windows = running[judge.tables[:width]], running[judge.tables[width : 2 * width] + 1]
-        hands = rows // judge.unit
-        while hands:
+        counts = histogram[: self.exact.edges[1]]
+        running = np.concatenate(([0], np.cumsum(counts)))
+        begin, end = running[judge.tables[:width]], running[judge.tables[width : 2 * width] + 1]
+        windows = begin, np.maximum(begin, end)  # what reaches nothing has an empty one
+
+        def fits(hands: int) -> bool:
+            if hands < 0:
+                return True  # there are no other tests
             small, large = rows // hands, rows // hands + 1
             allowed = (
                 (1, 1) if judge.alone else tuple(n * judge.p // judge.q for n in (small, large))
             )
-            if not crowded(running, windows, hands, rows, allowed):
-                return True
-            hands //= 2
-        return False
+            return not crowded(running, windows, hands, rows, allowed)
+
+        near = int((windows[1] - windows[0])[counts > 0].max()) - 1
+        numbers = judge.p, judge.q, judge.dealt, judge.alone
+        found = dealing.hands(rows, judge.unit, numbers, crowd=crowd, near=near, fits=fits)
+        return found != 0
 
     def _by_rules(self, histogram: Ints) -> bool:
         """Ask the rules themselves, where a demand has no compiled form."""
@@ -209,6 +224,8 @@ class _Bins:
         starts = _steps(reach, _PER_WINDOW, most)
         if starts is None:  # windows are too narrow for so few cells
             starts = np.unique(np.linspace(0, width, most, endpoint=False).astype(np.int64))
+        if reach[-1] < width - 1:  # the last one is in no window: it has a cell of its own
+            starts = np.union1d(starts, [width - 1])
         self.cell_of = np.zeros(width, np.int64)
         self.cell_of[starts[1:]] = 1
         self.cell_of = np.cumsum(self.cell_of)

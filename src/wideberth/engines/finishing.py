@@ -17,9 +17,11 @@ import polars as pl
 from wideberth.algorithms.splitting import leaves_of
 from wideberth.encode import Codes
 from wideberth.engines import lots
-from wideberth.engines.jobs import Job
+from wideberth.engines.jobs import Job, refused
+from wideberth.errors import InfeasibleError
 from wideberth.exact import Ints
 from wideberth.groups import Partition
+from wideberth.publishing import plain
 from wideberth.recode import recode
 from wideberth.verifying import require_truth
 
@@ -75,10 +77,15 @@ def finish(
     codes = [np.ascontiguousarray(line[order]) for line in codes]
     task = job.arranged(codes)
     # As in a large table: were it done without compiled code, ties could be judged otherwise.
-    engine, leaves = leaves_of(task, job.cuts, threads=threads, few=False)
+    try:
+        engine, leaves = leaves_of(task, job.cuts, threads=threads, few=False)
+    except InfeasibleError as error:
+        if task.rows < job.rows:  # other cuts were not tried
+            raise error.hedged("that is so of a part of the table") from None
+        raise refused(error, job.limit) from None
     partition, boxes = engine.deal(leaves)
     recoded = recode(task.quasis, partition, job.styles, None, boxes)
-    published = [_plain(s) for columns in recoded.columns.values() for s in columns]
+    published = [plain(s) for columns in recoded.columns.values() for s in columns]
     if job.group is not None:
         numbers = lots.ids(job.secret, part, partition.count)[partition.labels]
         published.append(pl.Series(job.group, numbers, dtype=pl.Int64))
@@ -95,9 +102,9 @@ def finish(
     told = {
         "rows": task.rows,
         "groups": partition.count,
-        "squares": partition.squares,
         "leaves": len(leaves),
         "losses": {name: loss * task.rows for name, loss in recoded.losses.items()},
+        "starred": dict(recoded.starred),
     }
     return Finished(table, lots.places(job.secret, part, task.rows), told)
 
@@ -114,17 +121,14 @@ def examples(job: Job) -> dict[str, pl.Series]:
     """Return a published row's quasi-identifiers, for their types."""
     quasis = [replace(quasi, codes=quasi.codes[:1]) for quasi in job.quasis]
     recoded = recode(quasis, Partition(np.zeros(1, np.int32), 1), job.styles)
-    return {s.name: _plain(s) for columns in recoded.columns.values() for s in columns}
-
-
-def _plain(series: pl.Series) -> pl.Series:
-    """Return labels as text: categories would have to be the same in all parts."""
-    return series.cast(pl.String) if series.dtype == pl.Enum else series
+    return {s.name: plain(s) for columns in recoded.columns.values() for s in columns}
 
 
 def added(told: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Add up the figures of all parts; losses become means."""
-    total = {key: sum(one[key] for one in told) for key in ("rows", "groups", "squares", "leaves")}
+    total = {key: sum(one[key] for one in told) for key in ("rows", "groups", "leaves")}
     names = told[0]["losses"]
     losses = {name: sum(one["losses"][name] for one in told) / total["rows"] for name in names}
-    return {**total, "losses": losses}
+    starred = {name: sum(one["starred"].get(name, 0) for one in told) for name in names}
+    starred = {name: rows for name, rows in starred.items() if rows}
+    return {**total, "losses": losses, "starred": starred}

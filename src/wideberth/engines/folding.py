@@ -141,8 +141,8 @@ class Tally:
 
     Parameters
     ----------
-    groups, rows : int
-        How many there are.
+    groups, rows, squares : int
+        How many there are, and the sum of the squares of the groups' sizes.
     most : int
         Of how many of the worst groups it keeps the details.
     found : PrincipleReport
@@ -151,6 +151,7 @@ class Tally:
 
     groups: int
     rows: int
+    squares: int
     most: int
     found: PrincipleReport
 
@@ -178,8 +179,14 @@ class Tally:
     @classmethod
     def summed(cls, verdict: Verdict, worst: int) -> Tally:
         """Keep of a verdict what is needed."""
-        rows = int(verdict.sizes.sum())
-        return cls(len(verdict.sizes), rows, worst, verdict.report(worst))
+        sizes = verdict.sizes
+        return cls(
+            groups=len(sizes),
+            rows=int(sizes.sum()),
+            squares=int(sizes @ sizes),
+            most=worst,
+            found=verdict.report(worst),
+        )
 
     def __add__(self, other: Tally) -> Tally:
         """Return the verdict on the groups of both. No group may be in both."""
@@ -188,6 +195,7 @@ class Tally:
         return Tally(
             groups=self.groups + other.groups,
             rows=self.rows + other.rows,
+            squares=self.squares + other.squares,
             most=self.most,
             found=replace(
                 one,
@@ -214,9 +222,10 @@ class Tally:
         told : callable, optional
             Turns keys, if they are codes, into what a reader knows a group by.
         """
-        if told is None:
-            return self.found
-        worst = [replace(group, values=told(group.values)) for group in self.found.worst]
+        worst = [
+            replace(group, values=group.values if told is None else told(group.values), number=None)
+            for group in self.found.worst
+        ]
         return replace(self.found, worst=worst)
 
 

@@ -23,9 +23,12 @@ from wideberth.engines.folding import Question, Tally
 from wideberth.errors import ParameterError
 from wideberth.exact import Ints
 from wideberth.examining import Examined, examine
+from wideberth.groups import Uneven
 from wideberth.policy import Policy
 from wideberth.principles import Dissimilarity
+from wideberth.quasi import several_ways
 from wideberth.results import CheckResult, PrincipleReport
+from wideberth.schema import People
 
 _INTO_MEMORY = "read it into memory: without memory=, as a polars or pandas table"
 
@@ -116,7 +119,7 @@ class Inquiry:
         if not passes:
             passes = [Pass((), pl.DataFrame(), np.zeros(0, dtype=np.int64), {})]
         passes[0].questions.update(sizes)  # sizes are the same, whatever is counted in a group
-        return cls(given, passes, list(dict.fromkeys(notes)))
+        return cls(given, passes, list(dict.fromkeys([*notes, *given.notes])))
 
     @property
     def keys(self) -> list[str]:
@@ -128,6 +131,9 @@ class Inquiry:
         tallies: Mapping[int, Sequence[Tally]],
         table: Callable[[], object],
         told: Callable[[Mapping[str, Any]], dict[str, Any]] | None = None,
+        uneven: Uneven | None = None,
+        rewritten: Sequence[str] = (),
+        people: People | None = None,
     ) -> CheckResult:
         """Return what was found.
 
@@ -139,13 +145,22 @@ class Inquiry:
             Returns every group's figures.
         told : callable, optional
             See `Tally.report`.
+        uneven : Uneven, optional
+            Groups whose rows are published with different quasi-identifiers.
+        rewritten : sequence of str
+            The keys with texts that differ, but have the same value.
+        people : People, optional
+            An identifier that repeats.
         """
         folded = [reduce(add, tallies[number]) for number in range(len(self.given.principles))]
         return CheckResult(
             rows=folded[0].rows,
             groups=folded[0].groups,
+            squares=folded[0].squares,
             principles=[_without_claims(tally.report(told)) for tally in folded],
-            notes=self.notes,
+            notes=[*self.notes, *several_ways(rewritten)],
+            uneven=uneven,
+            people=people,
             _table_of_groups=table,
         )
 
@@ -207,6 +222,24 @@ def require_values(given: Examined, name: str, dtype: pl.DataType) -> None:
     if given.group is None:
         nothing = pl.DataFrame([pl.Series(name, [None], dtype=dtype)])
         _ = replace(given, frame=nothing, quasi=[name], sensitive=[]).subject.partition
+
+
+def uneven(
+    columns: Sequence[str], groups: int, rows: int, differing: Sequence[int]
+) -> Uneven | None:
+    """Return groups that are not uniform, as an engine counted them; None if there are none.
+
+    Parameters
+    ----------
+    columns : sequence of str
+        What rows of a group must have in common.
+    groups, rows : int
+        How many groups and rows do not.
+    differing : sequence of int
+        In how many groups each column differs.
+    """
+    found = [name for name, many in zip(columns, differing, strict=True) if many]
+    return Uneven(int(groups), int(rows), found) if found else None
 
 
 def _pass(on: tuple[str, ...], found: Mapping[int, tuple[Question, Coding]]) -> Pass:

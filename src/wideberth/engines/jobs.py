@@ -13,12 +13,13 @@ from wideberth.advice import refusal
 from wideberth.algorithms import Demand
 from wideberth.algorithms.arrangement import Arrangement, check_list
 from wideberth.anonymizing import check_names, group_column
-from wideberth.binding import require_made
+from wideberth.binding import identity, require_made
 from wideberth.encode import Column, Domain, encode, encode_as
 from wideberth.engines.court import Court, single
-from wideberth.engines.digest import Ask, Coding, Sensed, quasi_of
+from wideberth.engines.digest import Ask, Coding, Sensed, quasi_of, recounted
 from wideberth.errors import InfeasibleError, ParameterError
 from wideberth.quasi import Quasi
+from wideberth.randomness import KEY, RootKey, Stream, subkey
 from wideberth.request import Request
 from wideberth.schema import infer_type
 from wideberth.styling import Style, styles
@@ -39,7 +40,7 @@ class Job:
     codings : sequence of Coding
         Which codes the rows get: a line for each quasi-identifier, then for each sensitive
         attribute that a demand looks at, then for each that none does.
-    key : int
+    key : bytes
         The secret that breaks ties; nothing that is published follows from it but groups.
     secret : bytes
         The secret of lots; see `wideberth.engines.lots`.
@@ -51,18 +52,21 @@ class Job:
         The column of group ids.
     untouched : sequence of str
         The columns that are published as they are.
+    limit : float
+        The largest share of rows that may be left out; none are, but more may be possible then.
     """
 
     rows: int
     quasis: Sequence[Quasi]
     demands: Sequence[Demand]
     codings: Sequence[Coding]
-    key: int
+    key: bytes
     secret: bytes
     cuts: str
     styles: Mapping[str, Style]
     group: str | None
     untouched: Sequence[str]
+    limit: float = 0.0
 
     @cached_property
     def columns(self) -> list[Column]:
@@ -104,7 +108,7 @@ class Job:
         return Arrangement(quasis, demands, self.key, codes[d + k :])
 
 
-def bind(request: Request, ask: Ask, rng: np.random.Generator) -> Job:
+def bind(request: Request, ask: Ask, root: RootKey) -> Job:
     """Bind a request to a table that is not at hand, and refuse what it cannot satisfy.
 
     Parameters
@@ -113,8 +117,8 @@ def bind(request: Request, ask: Ask, rng: np.random.Generator) -> Job:
         What is asked; its frame has no rows.
     ask : callable
         Gives digests of the table's columns.
-    rng : numpy.random.Generator
-        Where the secret comes from.
+    root : RootKey
+        Where the secrets come from.
     """
     require_possible(request.transform)
     quasis, codings = [], []
@@ -145,12 +149,17 @@ def bind(request: Request, ask: Ask, rng: np.random.Generator) -> Job:
     for demand in () if request.transform.algorithm == "lattice" else demands:
         whole = np.array([rows]) if demand.column is None else demand.column.domain.histogram
         if not demand.rule.feasible(single(whole))[0]:
-            raise _refused(request, demand, rows)
-    how = styles(quasis, request.transform.recoding, request.transform.align)
+            counts = None if demand.column is None else demand.column.domain.histogram
+            why = refusal(demand.principle, demand.column, rows, counts)
+            raise refused(why, request.transform.suppression_limit)
+    wish = request.transform
+    how = styles(quasis, wish.recoding, wish.align, wish.max_set)
     if request.transform.algorithm == "lattice":
         how = {quasi.name: Style("hierarchy") for quasi in quasis}
     group = group_column(request, demands)
     check_names(request, quasis, how, group)
+    plain = [_plain(request, ask, name) for name in request.unguarded]
+    key = root.bound(identity(request, quasis, demands, [column.domain for column, _ in plain]))
     return Job(
         rows=rows,
         quasis=quasis,
@@ -158,10 +167,10 @@ def bind(request: Request, ask: Ask, rng: np.random.Generator) -> Job:
         codings=[
             *codings,
             *found.values(),
-            *(_plain(request, ask, name) for name in request.unguarded),
+            *(coding for _, coding in plain),
         ],
-        key=int(rng.integers(2**63)),
-        secret=rng.bytes(32),
+        key=Stream(key, "splitting").bytes(KEY),  # as `split` draws it in memory
+        secret=subkey(key, "lots"),
         cuts=request.transform.cuts,
         styles=how,
         group=group,
@@ -170,30 +179,30 @@ def bind(request: Request, ask: Ask, rng: np.random.Generator) -> Job:
             for name in request.columns
             if name in (*request.roles["sensitive"], *request.roles["insensitive"])
         ],
+        limit=request.transform.suppression_limit,
     )
 
 
-def _refused(request: Request, demand: Demand, rows: int) -> InfeasibleError:
-    """Say why the table cannot satisfy a demand, and that no rows are left out for it."""
-    counts = None if demand.column is None else demand.column.domain.histogram
-    error = refusal(demand.principle, demand.column, rows, counts)
-    if not request.transform.suppression_limit:
+def refused(error: InfeasibleError, limit: float) -> InfeasibleError:
+    """Say of a refused table, if rows may be left out, that none are left out for it here."""
+    if not limit:
         return error
-    return InfeasibleError(
-        f"{error.what}; which rows to leave out is found only with the table in memory",
-        hint=f'{error.hint}, or algorithm="lattice", which leaves out whole groups',
+    lattice = 'algorithm="lattice", which leaves out whole groups'
+    return error.hedged(
+        "which rows to leave out is found only with the table in memory",
+        hint=lattice if error.hint is None else f"{error.hint}, or {lattice}",
     )
 
 
-def _plain(request: Request, ask: Ask, name: str) -> Coding:
+def _plain(request: Request, ask: Ask, name: str) -> tuple[Column, Coding]:
     """Encode a column that no demand looks at, for breaking ties."""
     digest = ask((name,))
     series = digest.frame.to_series()
     # As in memory, where what a file of text says in whole numbers is read as such.
     whole = is_text(series.dtype) and request.types.get(name, "integer") == "integer"
-    if whole and infer_type(series) == "integer":
-        return Coding(digest.frame, encode_as(series, "integer").codes)
-    return Coding(digest.frame, encode(series).codes)
+    read = whole and infer_type(series) == "integer"
+    column = recounted(encode_as(series, "integer") if read else encode(series), digest)
+    return column, Coding(digest.frame, column.codes)
 
 
 def require_possible(transform: Transform) -> None:

@@ -143,12 +143,10 @@ def choose(
     tuples = pl.DataFrame([pl.Series(f"code{i}", q.codes[entries]) for i, q in enumerate(quasis)])
     # Tuples that differ in sensitive values only are published alike.
     first = tuples.with_row_index("first").unique(tuples.columns, keep="first")["first"]
-    sizes = np.bincount(partition.labels, weights=counts[entries]).astype(np.int64)
     labels = Labels(tuples[first], pl.DataFrame(published)[first], len(leveled.made.rounds) == 1)
     told: dict[str, Any] = {
         "rows": rows,
         "groups": partition.count,
-        "squares": int(sizes @ sizes),
         "losses": recoded.losses,
         "made": {"lattice": account(leveled.made)},
     }

@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from wideberth import documents
 from wideberth.errors import HierarchyError
 from wideberth.hierarchy.tree import TOP, Hierarchy
 
 # The comma comes last: it is the one that labels such as "[30, 40)" contain.
 _DELIMITERS = (";", "\t", "|", ",")
 _LONGEST_CYCLE_SHOWN = 8
+#: Bytes that a hierarchy file may have.
+LARGEST = 256 << 20
+#: Work on a hierarchy grows with its levels; nobody has as many.
+_MOST_LEVELS = 1000
 _ROW_HINT = "write one row a leaf: value;level1;level2;…;*"
-_PAIR = ["child", "parent"]
+#: What the cells of a header are called: the first one, and those of levels and of parents.
+_VALUE = re.compile(r"values?|lea(f|ves)|child(ren)?|(level|l)[ _-]?0")
+_LEVEL = re.compile(r"(level|l)[ _-]?\d+|parents?")
 _PAIR_HINT = "write one row a child: child,parent"
 
 
@@ -37,9 +45,25 @@ class _Rows:
     def without_first(self) -> _Rows:
         return _Rows(self.cells[1:], self.numbers[1:], self.name, self.unit)
 
+    def below_header(
+        self, given: bool | None, guessed: bool
+    ) -> tuple[_Rows, str | None, str | None]:
+        """Leave the header out, if there is one.
+
+        Its first cell is returned as well, and that of a first row that may be a header.
+        """
+        first = self.cells[0][0] if self.cells else None
+        if first is not None and (guessed if given is None else given):
+            return self.without_first(), first, None
+        return self, None, first if given is None and _is_apart(self.cells) else None
+
 
 def read_hierarchy(
-    path: Path | str, *, header: bool | None = None, delimiter: str | None = None
+    path: Path | str,
+    *,
+    header: bool | None = None,
+    delimiter: str | None = None,
+    column: str | None = None,
 ) -> Hierarchy:
     r"""Read a file with one row a leaf: `value;level1;level2;…;*`.
 
@@ -53,9 +77,14 @@ def read_hierarchy(
         A UTF-8 file.
     header : bool, optional
         Whether the first row is a header. By default it is one if all further rows, at least two,
-        end in the same cell and the first does not.
+        end in the same cell and the first does not; or if it names its cells (its first cell is
+        `value`, `leaf` or the column's name, or its other cells are `level1`, `level2`, …) and no
+        other row has these names. `Hierarchy.require` says so if a value is missing for it, or if
+        the first row was taken for a value that nobody has.
     delimiter : str, optional
         By default whichever of semicolon, tab, bar and comma divides the most rows.
+    column : str, optional
+        The name of the column whose values these are, by which a header is known.
 
     Returns
     -------
@@ -77,17 +106,15 @@ def read_hierarchy(
     ('Public', 3)
     """
     rows = _read(Path(path), delimiter)
-    if header is None:
-        header = _has_header(rows.cells)
-    if header:
-        rows = rows.without_first()
+    guessed = _ends_apart(rows.cells) or _names_cells(rows.cells, column)
+    rows, left_out, first = rows.below_header(header, guessed)
     for i, row in enumerate(rows.cells):
         if "" in row:
             raise rows.error(
                 f"cell {row.index('') + 1} is empty {rows.at(i)}",
                 hint="only cells at the end of a row may be empty; missing values need no row",
             )
-    return _from_rows(rows)
+    return replace(_from_rows(rows), header=left_out, first=first)
 
 
 def from_rows(rows: Iterable[Sequence[str]]) -> Hierarchy:
@@ -112,7 +139,11 @@ def from_rows(rows: Iterable[Sequence[str]]) -> Hierarchy:
 
 
 def read_parents(
-    path: Path | str, *, header: bool | None = None, delimiter: str | None = None
+    path: Path | str,
+    *,
+    header: bool | None = None,
+    delimiter: str | None = None,
+    column: str | None = None,
 ) -> Hierarchy:
     r"""Read a file with one row for each child and its parent.
 
@@ -121,9 +152,12 @@ def read_parents(
     path : path
         A UTF-8 file.
     header : bool, optional
-        Whether the first row is a header. By default it is one if it reads `child,parent`.
+        Whether the first row is a header. By default it is one if it names its cells, as
+        `child,parent` does, and no other row has these names.
     delimiter : str, optional
         By default whichever of semicolon, tab, bar and comma divides the most rows.
+    column : str, optional
+        The name of the column whose values these are, by which a header is known.
 
     Returns
     -------
@@ -144,9 +178,8 @@ def read_parents(
     ('E10-E14', 'E10-E14', '*')
     """
     rows = _read(Path(path), delimiter)
-    if header is None:
-        header = [[cell.strip().lower() for cell in row] for row in rows.cells[:1]] == [_PAIR]
-    return _from_parents(rows.without_first() if header else rows)
+    rows, left_out, first = rows.below_header(header, _names_cells(rows.cells, column))
+    return replace(_from_parents(rows), header=left_out, first=first)
 
 
 def from_parents(pairs: Iterable[tuple[str, str]]) -> Hierarchy:
@@ -198,7 +231,7 @@ def _from_rows(rows: _Rows) -> Hierarchy:
             if label in first[level]:
                 earlier, node = first[level][label]
                 if cells[earlier][level:] != row[level:]:
-                    raise _conflict(rows, earlier, cells[earlier][level:], i, row[level:])
+                    raise _conflict(rows, level, earlier, cells[earlier][level:], i, row[level:])
                 start = level
                 break
         first[start].setdefault(row[start], (i, node))
@@ -211,30 +244,41 @@ def _from_rows(rows: _Rows) -> Hierarchy:
             node = child
             first[level][label] = (i, node)
 
-    hierarchy = Hierarchy.build(labels, parent, completed=completed)
+    hierarchy = _built(rows, labels, parent, completed=completed)
     # Rows that turned out to name inner nodes are values too, so their labels must find them.
     if lost := hierarchy.uncovered([row[0] for row in cells]):
         raise rows.error(
-            f"{cells[lost[0]][0]!r} is the label of several inner nodes {rows.at(lost[0])}",
+            f"a value is the label of several inner nodes {rows.at(lost[0])}",
             hint="a value that is no leaf needs a label of its own",
         )
     return hierarchy
 
 
 def _conflict(
-    rows: _Rows, i: int, one: Sequence[str], j: int, other: Sequence[str]
+    rows: _Rows, level: int, i: int, one: Sequence[str], j: int, other: Sequence[str]
 ) -> HierarchyError:
-    """Name the lowest label above which two rows part, having agreed on it."""
+    """Name the lowest cell above which two rows part, having agreed on it; its label is not told.
+
+    Labels are values of people, or tell of them.
+    """
     step = next(k for k in range(1, len(one) + len(other)) if one[k : k + 1] != other[k : k + 1])
-    places = [_place(path[step] if step < len(path) else None) for path in (one, other)]
     return rows.error(
-        f"{one[step - 1]!r} lies {places[0]} {rows.at(i)} and {places[1]} {rows.at(j)}",
+        f"cell {level + step} holds one label {rows.at(i)} and {rows.at(j)} "
+        "under different parents",
         hint="at one level, a label has one parent: correct a row, or rename one of the two",
     )
 
 
-def _place(parent: str | None) -> str:
-    return "at the top" if parent is None else f"under {parent!r}"
+def _built(
+    rows: _Rows, labels: Sequence[str], parent: Sequence[int], *, completed: bool
+) -> Hierarchy:
+    hierarchy = Hierarchy.build(labels, parent, completed=completed)
+    if hierarchy.levels > _MOST_LEVELS:
+        raise rows.error(
+            f"the hierarchy has {hierarchy.levels:,} levels, more than {_MOST_LEVELS:,}",
+            hint="is it a hierarchy? Look for a delimiter that occurs in labels",
+        )
+    return hierarchy
 
 
 def _from_parents(rows: _Rows) -> Hierarchy:
@@ -249,8 +293,7 @@ def _from_parents(rows: _Rows) -> Hierarchy:
         child, parent = row[0], row[1] if len(row) == 2 else ""
         if up.setdefault(child, parent) != parent:
             raise rows.error(
-                f"{child!r} lies {_place(up[child] or None)} {rows.at(stated[child])}"
-                f" and {_place(parent or None)} {rows.at(i)}",
+                f"one child has different parents {rows.at(stated[child])} and {rows.at(i)}",
                 hint="a child has one parent: correct a row, or rename one of the two",
             )
         stated.setdefault(child, i)
@@ -259,26 +302,24 @@ def _from_parents(rows: _Rows) -> Hierarchy:
 
     if cycle := _cycle(up):
         closing = max(cycle, key=lambda label: stated[label])
-        shown = (
-            cycle if len(cycle) <= _LONGEST_CYCLE_SHOWN else [*cycle[:_LONGEST_CYCLE_SHOWN], "…"]
-        )
+        steps = [str(rows.numbers[stated[label]]) for label in cycle]
+        shown = [*steps[:_LONGEST_CYCLE_SHOWN], "…"] if len(steps) > _LONGEST_CYCLE_SHOWN else steps
         raise rows.error(
-            f"{cycle[0]!r} is its own ancestor: {' → '.join([*shown, cycle[0]])}"
-            f" {rows.at(stated[closing])}",
+            f"a label is its own ancestor {rows.at(stated[closing])}: "
+            f"from {rows.unit} to {rows.unit} {' → '.join([*shown, steps[0]])}",
             hint="leave out one row of the circle",
         )
     roots = [label for label in ids if not up.get(label)]
     if len(roots) > 1:
         if up.get(TOP):
             raise rows.error(
-                f"there are {len(roots)} roots, and {TOP!r} lies {_place(up[TOP])}"
-                f" {rows.at(stated[TOP])}",
+                f"there are {len(roots)} roots, and {TOP!r} has a parent {rows.at(stated[TOP])}",
                 hint=f"rename {TOP!r}, or give the roots a parent",
             )
         ids.setdefault(TOP, len(ids))
         up.update((root, TOP) for root in roots if root != TOP)
     parents = [ids[up[x]] if up.get(x) else -1 for x in ids]
-    return Hierarchy.build(list(ids), parents, completed=len(roots) > 1)
+    return _built(rows, list(ids), parents, completed=len(roots) > 1)
 
 
 def _cycle(up: dict[str, str]) -> list[str]:
@@ -299,8 +340,7 @@ def _cycle(up: dict[str, str]) -> list[str]:
 
 def _read(path: Path, delimiter: str | None) -> _Rows:
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            text = file.read()
+        text = documents.text_of(path, LARGEST)
     except UnicodeDecodeError as error:
         raise HierarchyError(
             f"{path}: not UTF-8 (byte {error.start + 1})", hint="save the file as UTF-8"
@@ -309,6 +349,9 @@ def _read(path: Path, delimiter: str | None) -> _Rows:
         raise HierarchyError(
             f"{path}: cannot be read ({error.strerror})", hint="check the path"
         ) from error
+    if text is None:
+        what = f"{path}: larger than {LARGEST >> 20} MB"
+        raise HierarchyError(what, hint="is it a hierarchy file?")
     if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n'):
         raise HierarchyError(f"{path}: {delimiter!r} is no delimiter", hint="use ; or , or a tab")
 
@@ -348,7 +391,31 @@ def _trimmed(row: list[str]) -> list[str]:
     return row
 
 
-def _has_header(cells: Sequence[Sequence[str]]) -> bool:
+def _ends_apart(cells: Sequence[Sequence[str]]) -> bool:
+    """Tell whether all rows but the first end in one cell."""
     # With a single further row the two are equals, and dropping a value would be the worse guess.
     tops = {row[-1] for row in cells[1:]}
     return len(cells) > 2 and len(tops) == 1 and cells[0][-1] not in tops
+
+
+def _is_apart(cells: Sequence[Sequence[str]]) -> bool:
+    """Tell whether the first row shares no cell with another, but for what lies above all."""
+    tops = {row[-1] for row in cells}
+    shared = tops if len(tops) == 1 else {TOP}
+    own = set(cells[0]) - shared if len(cells) > 2 else set()
+    return len(own) > 1 and not any(own.intersection(row) for row in cells[1:])
+
+
+def _names_cells(cells: Sequence[Sequence[str]], column: str | None) -> bool:
+    """Tell whether the first row says what its cells are, and no other row says the same."""
+    if not cells:
+        return False
+    first, *above = (cell.strip().casefold() for cell in cells[0])
+    value = bool(_VALUE.fullmatch(first)) or (column or "").strip().casefold() == first
+    levels = bool(above) and all(map(_LEVEL.fullmatch, above))
+    if not (value and levels if len(cells) == 1 else value or levels):
+        return False
+    # What lies above all values may stand in a header, too.
+    top = {row[-1] for row in cells[1:]}
+    names = set(cells[0]) - (top if len(top) == 1 else {TOP})
+    return not any(names.intersection(row) for row in cells[1:])

@@ -6,6 +6,10 @@ from collections.abc import Callable, Collection, Sequence
 
 from wideberth.errors import HierarchyError
 
+#: A value that so many rows hold is a category, not what is true of one person.
+_ENOUGH = 5
+#: How many values are quoted at most, and how many letters of each.
+_QUOTED, _LONG = 3, 40
 #: What people write differently, and how to make it the same.
 _SAME: dict[str, Callable[[str], str]] = {
     "capital letters": str.casefold,
@@ -43,6 +47,26 @@ def describe(
     count = len({values[i] for i in bad})
     first = min(i + 1 if rows is None else rows[i] for i in bad)
     return f"{count} {'value is' if count == 1 else 'values are'} {fault} (first in row {first})"
+
+
+def common(values: Sequence[str], rows: Sequence[int]) -> str:
+    """Quote the values that many rows hold, to follow a sentence; "" if there are none.
+
+    A value that at least `_ENOUGH` rows hold is a category. A rarer one may be what is written of
+    a single person, and stays unquoted.
+
+    >>> common(["north", "Jane Doe", "south"], [12, 1, 7])
+    ": 'north' in 12 rows, 'south' in 7 rows"
+    """
+    held = sorted(zip(rows, values, strict=True), key=lambda pair: (-pair[0], pair[1]))
+    often = [(many, value) for many, value in held if many >= _ENOUGH]
+    said = [
+        f"'{value if len(value) <= _LONG else value[: _LONG - 1] + '…'}' in {many:,} rows"
+        for many, value in often[:_QUOTED]
+    ]
+    if len(often) > _QUOTED:
+        said.append(f"and {len(often) - _QUOTED:,} more")
+    return ": " + ", ".join(said) if said else ""
 
 
 def lacking(

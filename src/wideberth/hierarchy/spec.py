@@ -22,6 +22,7 @@ def parse_spec(
     base_dir: Path,
     *,
     rows: Sequence[int] | None = None,
+    column: str | None = None,
 ) -> Hierarchy:
     """Make the hierarchy that an entry of a policy's `[hierarchies]` describes.
 
@@ -39,6 +40,8 @@ def parse_spec(
         Where relative paths start.
     rows : sequence of int, optional
         The row number of each value, for messages; position + 1 by default.
+    column : str, optional
+        The column's name, by which the header of a file is known.
 
     Returns
     -------
@@ -63,9 +66,9 @@ def parse_spec(
     _check(kind, spec)
     match kind:
         case "file":
-            return read_hierarchy(base_dir / spec[kind], **options)
+            return read_hierarchy(base_dir / spec[kind], **options, column=column)
         case "parents":
-            return read_parents(base_dir / spec[kind], **options)
+            return read_parents(base_dir / spec[kind], **options, column=column)
         case "interval":
             return intervals(values, spec[kind], **options, rows=rows)
         case "mask":

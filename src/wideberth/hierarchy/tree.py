@@ -7,6 +7,7 @@ nodes adds up whole subtrees.
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -17,8 +18,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from wideberth.errors import HierarchyError, ParameterError
-from wideberth.hierarchy.lacking import describe, lacking
+from wideberth.errors import HierarchyError, HierarchyWarning, ParameterError
+from wideberth.hierarchy.lacking import common, describe, lacking
 
 IntArray: TypeAlias = npt.NDArray[np.int32]
 Nodes: TypeAlias = npt.NDArray[np.integer[Any]]
@@ -38,6 +39,10 @@ class Hierarchy:
         The parent of each node; -1 for the root, which is node 0.
     completed : bool, default False
         Whether the root was put above several tops, because the file had none in common.
+    header : str, optional
+        The first cell of the row that was left out of the file as its header.
+    first : str, optional
+        The first value of the file, if its row may be a header that was taken for a value.
 
     Attributes
     ----------
@@ -62,6 +67,8 @@ class Hierarchy:
     labels: tuple[str, ...]
     parent: IntArray
     completed: bool = field(default=False, kw_only=True)
+    header: str | None = field(default=None, kw_only=True)
+    first: str | None = field(default=None, kw_only=True)
     depth: IntArray = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -76,8 +83,8 @@ class Hierarchy:
         object.__setattr__(self, "parent", parent)
         object.__setattr__(self, "depth", depth)
         if len(set(self.leaves)) < len(self.leaves):
-            label, count = Counter(self.leaves).most_common(1)[0]
-            raise HierarchyError(f"{count} leaves share the label {label!r}")
+            _, count = Counter(self.leaves).most_common(1)[0]
+            raise HierarchyError(f"{count} leaves share one label")
 
     @classmethod
     def build(
@@ -250,7 +257,11 @@ class Hierarchy:
         return [i for i, value in enumerate(values) if value is not None and value not in known]
 
     def require(
-        self, values: Sequence[str | None], column: str, rows: Sequence[int] | None = None
+        self,
+        values: Sequence[str | None],
+        column: str,
+        rows: Sequence[int] | None = None,
+        counts: Sequence[int] | None = None,
     ) -> None:
         """Raise unless the hierarchy holds every value that is not missing.
 
@@ -262,11 +273,19 @@ class Hierarchy:
             The column's name, for the message.
         rows : sequence of int, optional
             The row number of each value, for the message; position + 1 by default.
+        counts : sequence of int, optional
+            How many rows hold each value; by default how often it is among the values.
+
+        Warns
+        -----
+        HierarchyWarning
+            If the first row of the file may be a header that was taken for a value.
 
         Raises
         ------
         HierarchyError
             Names the column, how many distinct values are missing and the first row with one.
+            Quotes up to 3 values, of those only that at least 5 rows hold.
 
         Examples
         --------
@@ -280,7 +299,46 @@ class Hierarchy:
         """
         if bad := self.uncovered(values):
             what = describe(values, bad, "missing from the hierarchy", rows)
+            held: Counter[str] = Counter()
+            for i in bad:
+                held[str(values[i])] += 1 if counts is None else int(counts[i])
+            what += common(list(held), list(held.values()))
+            if self.header is not None and self.header in {values[i] for i in bad}:
+                raise HierarchyError(
+                    f"column {column!r}: {what}; one of them is the first row of the file, which "
+                    "was taken for a header",
+                    hint="if it is a value, set header = false beside the file's path in a policy",
+                )
             raise lacking(f"column {column!r}: {what}", [str(values[i]) for i in bad], self._index)
+        if (doubt := self.doubt(values)) is not None:
+            warnings.warn(f"the hierarchy of '{column}': {doubt}", HierarchyWarning, stacklevel=2)
+
+    def doubt(self, values: Sequence[str | None]) -> str | None:
+        """Say that the first row of the file may be a header, if no value is the one it has.
+
+        Parameters
+        ----------
+        values : sequence of str or None
+            A column, or its distinct values.
+
+        Returns
+        -------
+        str or None
+
+        Examples
+        --------
+        >>> h = Hierarchy(("*", "kind", "job", "Public", "City"), [-1, 0, 1, 0, 3], first="job")
+        >>> h.doubt(["City"]).partition(";")[0]
+        'the first row of the file is taken for a value, which the column does not have'
+        >>> h.doubt(["City", "job"])
+        """
+        if self.first is None or self.first in values:
+            return None
+        return (
+            "the first row of the file is taken for a value, which the column does not have; if "
+            "it is a header, delete it, or set header = true beside the file's path in a policy "
+            "(false if it is none)"
+        )
 
     # ---- levels
 

@@ -21,7 +21,9 @@ from wideberth.kernels.sorting import INNER, JIT, POINTED, sort
 #: Columns of Judge.tests.
 KIND, ATTRIBUTE, WIDTH, OFFSET, NUMBERS, COLUMNS = 0, 1, 2, 3, 4, 15
 #: Lines of a desk.
-CODE, VALUE, COUNT, TALLY = 0, 1, 2, 3
+CODE, VALUE, COUNT, TALLY, NEAR = 0, 1, 2, 3, 4
+#: Of an entry of NEAR: rows near one row that come before it are in the higher bits.
+_HALF, _LOWER = 32, (1 << 32) - 1
 
 #: Relatively: far above the rounding error of sums of logarithms.
 TOO_CLOSE = 1e-9
@@ -63,8 +65,9 @@ class Judge(NamedTuple):
 
 def desk(rows: int, judge: Judge) -> Ints:
     """Make room for judging up to so many rows."""
+    lines = NEAR + 1 if judge.dealt else TALLY + 1
     if not (len(judge.tests) or judge.dealt):
-        return np.zeros((4, 1), np.int64)
+        return np.zeros((lines, 1), np.int64)
     room = [rows, judge.width]
     for test in judge.tests:
         room.append(int(test[WIDTH]))
@@ -72,7 +75,7 @@ def desk(rows: int, judge: Judge) -> Ints:
             room.append(int(test[NUMBERS + 4]))  # nodes
         if test[KIND] == kinds.ENTROPY:
             room.append(_FACTORED + 1)
-    return np.zeros((4, max(room)), np.int64)
+    return np.zeros((lines, max(room)), np.int64)
 
 
 @njit(**INNER)
@@ -95,26 +98,55 @@ def spaced(rows, s, e, t):
     return True
 
 
+@njit(**INNER)
+def _look_around(rows, s, e, sensitive, judge, desk):
+    """Count the rows near each row, before and behind it; return the most of any row."""
+    n = e - s
+    code, near = desk[CODE], desk[NEAR]
+    for i in range(n):
+        code[i] = sensitive[0, rows[0, s + i]]
+    most = low = high = np.int64(0)
+    for i in range(n):
+        while low < i and code[low] < judge.tables[code[i]]:
+            low += 1
+        while high < n and code[high] <= judge.tables[judge.width + code[i]]:
+            high += 1
+        near[i] = ((i - low) << _HALF) | max(high - 1 - i, 0)
+        most = max(most, high - 1 - low)
+    return most
+
+
+@njit(**INNER)
+def _crowded(near, n, g, first, judge):
+    """Return -1 if nobody is crowded in any of g hands, else who is, looking at `first` first.
+
+    Rows are dealt in turn, so a hand holds every g-th of the rows around a row.
+    """
+    size = n // g
+    larger = n - size * g  # so many hands, the first ones, have a row more
+    allowed = 1 if judge.alone else size * judge.p // judge.q
+    more = 1 if judge.alone else (size + 1) * judge.p // judge.q
+    for begin, end in ((first, n), (np.int64(0), first)):
+        for i in range(begin, end):
+            crowd = 1 + (near[i] >> _HALF) // g + (near[i] & _LOWER) // g
+            if crowd > allowed and (crowd > more or i % g >= larger):
+                return i
+    return np.int64(-1)
+
+
 @njit(**INNER, inline="always")  # compiled once, not by itself and again
-def hold(rows, s, e, g, whole, sensitive, judge, desk):
-    """Tell whether each of g hands passes all tests; the whole passes with a single hand."""
+def hold(rows, s, e, g, sensitive, judge, desk):
+    """Tell whether each of g hands passes all tests; less than 0 are hands of whole columns."""
     ranks = rows[0, s:e]
-    apart = whole or spaced(rows, s, e, g)
     code, value, count, tally = desk[CODE], desk[VALUE], desk[COUNT], desk[TALLY]
-    for hand in range(g):
-        n = (ranks.size - hand + g - 1) // g
-        if not apart:  # is someone crowded?
-            for i in range(n):
-                code[i] = sensitive[0, ranks[hand + i * g]]
-            allowed = 1 if judge.alone else n * judge.p // judge.q
-            low = high = 0
-            for i in range(n):
-                while code[low] < judge.tables[code[i]]:
-                    low += 1
-                while high < n and code[high] <= judge.tables[judge.width + code[i]]:
-                    high += 1
-                if high - low > allowed:
-                    return False
+    hands = abs(g)
+    width = g if g > 0 else ranks.size // judge.q  # columns
+    for hand in range(hands):
+        first, own = hand, 1  # its columns: a single one, if rows are dealt in turn
+        if g < 0:
+            first = -(-hand * width // hands)
+            own = -(-(hand + 1) * width // hands) - first
+        n = ranks.size // width * own + min(max(ranks.size % width - first, 0), own)
         attribute = np.int64(-1)
         entries = np.int64(0)
         for t in range(judge.tests.shape[0]):
@@ -123,8 +155,9 @@ def hold(rows, s, e, g, whole, sensitive, judge, desk):
                 attribute = test[ATTRIBUTE]
                 entries = np.int64(0)
                 if 4 * n >= test[WIDTH]:
-                    for i in range(n):
-                        tally[sensitive[attribute, ranks[hand + i * g]]] += 1
+                    for begin in range(first, ranks.size, width):
+                        for i in range(begin, min(begin + own, ranks.size)):
+                            tally[sensitive[attribute, ranks[i]]] += 1
                     for v in range(test[WIDTH]):
                         if tally[v]:
                             value[entries] = v
@@ -132,8 +165,11 @@ def hold(rows, s, e, g, whole, sensitive, judge, desk):
                             tally[v] = 0
                             entries += 1
                 else:
-                    for i in range(n):
-                        code[i] = sensitive[attribute, ranks[hand + i * g]]
+                    filled = np.int64(0)
+                    for begin in range(first, ranks.size, width):
+                        for i in range(begin, min(begin + own, ranks.size)):
+                            code[filled] = sensitive[attribute, ranks[i]]
+                            filled += 1
                     sort(code, n)
                     for i in range(n):
                         if i == 0 or code[i] != code[i - 1]:
@@ -171,6 +207,9 @@ def pass_tests(judge, edges, histogram, n, desk):
 
 
 tries = njit(**INNER)(kinds.tries)
+fewer = njit(**INNER)(kinds.fewer)
+fewest = njit(**INNER)(kinds.fewest)
+columns = njit(**INNER)(kinds.columns)
 
 
 @njit(**INNER)
@@ -187,7 +226,7 @@ def _passes(test, tables, n, entries, value, count, tally):
     numbers = test[NUMBERS:]
     p, q, third, fourth = numbers[0], numbers[1], numbers[2], numbers[3]
     if kind == kinds.DISTINCT:
-        return entries >= p
+        return entries >= p or (q == 1 and entries == 1 and value[0] == third)
     if kind == kinds.CROWD:  # the most rows between a value and the last one in its reach
         inside = end = 0
         for i in range(entries):
@@ -199,6 +238,8 @@ def _passes(test, tables, n, entries, value, count, tally):
             inside -= count[i]
         return True
     if kind == kinds.ENTROPY:
+        if fourth and entries and value[entries - 1] == third:
+            return _diverse_beside(p, q, n, entries, count, tally)
         return _diverse(p, q, n, entries, count, tally)
     if kind == kinds.RECURSIVE:
         return _recursive(numbers, at, test[WIDTH], tables, n, entries, value, count)
@@ -297,6 +338,26 @@ def _diverse(p, q, n, entries, count, powers):
 
 
 @njit(**INNER)
+def _diverse_beside(p, q, n, entries, count, powers):
+    """The same where rows of the last value may be left out; see `principles.allowance`."""
+    if entries == 1:
+        return True
+    spare = count[entries - 1]
+    rows = n - spare
+    total = 0.0
+    for e in range(entries - 1):
+        total += count[e] * np.log(count[e])
+    best = np.int64(np.exp(total / rows))
+    good = False
+    for more in range(2):
+        stay = min(spare, max(best + more, 1))
+        count[entries - 1] = stay
+        good = good or _diverse(p, q, rows + stay, entries, count, powers)
+    count[entries - 1] = spare
+    return good
+
+
+@njit(**INNER)
 def _recursive(numbers, at, width, tables, n, entries, value, count):
     """r_s < c * tail; and every required value has its share."""
     for i in range(numbers[5]):
@@ -370,26 +431,50 @@ def _hands(rows, s, e, sensitive, judge, desk):
     """Return how many groups the rows are to be dealt to, 0 if they cannot satisfy the demands.
 
     Columns s to e of `rows` hold the rows' ranks, ascending, and below them the last rank in each
-    one's window.
+    one's window. Less than 0 means hands of whole columns; see `kinds.columns`.
     """
     n = e - s
     if n < judge.unit or (judge.q and not spaced(rows, s, e, n * judge.p // judge.q)):
-        return 0
+        return np.int64(0)
+    tested = judge.tests.shape[0] > 0
     most = n // judge.unit if judge.dealt else np.int64(1)
-    whole = judge.tests.shape[0] > 0
-    if not whole and (not judge.dealt or spaced(rows, s, e, most)):
+    if not tested and (not judge.dealt or spaced(rows, s, e, most)):
         return most
-    # First all rows together, then dealt to ever fewer hands.
+    # First all rows together, then dealt to ever fewer hands; columns where they make more groups.
+    whole = tested
+    looked = asked = False
+    least, by_columns, crowded = np.int64(1), np.int64(0), np.int64(0)
+    following = most
     g = np.int64(1) if whole else most
     while g:
-        if hold(rows, s, e, g, whole, sensitive, judge, desk):
+        good = whole or g < 0 or (tested and spaced(rows, s, e, g))
+        if not good:
+            if not looked:
+                looked = True
+                near = _look_around(rows, s, e, sensitive, judge, desk)
+                least = max(least, fewest(near, n, judge.p, judge.q))
+            crowded = _crowded(desk[NEAR], n, g, max(crowded, 0), judge)
+            good = crowded < 0
+        if good and (not tested or hold(rows, s, e, g, sensitive, judge, desk)):
             if not (whole and judge.dealt):
                 return g
-            g = most
-            whole = False
+        elif whole:
+            return np.int64(0)
+        elif g > 0:
+            following = fewer(g, n, judge.unit)
+        whole = False
+        if not asked:
+            asked = True
+            if judge.p == 1 and not judge.alone:
+                hands, far = columns(n, judge.unit, judge.q)
+                if hands and spaced(rows, s, e, far):
+                    by_columns = hands
+        if by_columns and (by_columns > following or following < least):
+            g = -by_columns
+            by_columns = np.int64(0)
         else:
-            g = np.int64(0) if whole else g // 2
-    return g
+            g = following if following >= least else np.int64(0)
+    return np.int64(0)
 
 
 def _hands_by_rank(rows, s, e, sensitive, judge, desk):

@@ -12,9 +12,10 @@ import numpy as np
 from wideberth.exact import Ints
 
 SIZE = 0  # (least,)
-CROWD = 1  # (p, q, dealt, alone); table: reach, and if dealt first, last; empty: each its own
-DISTINCT = 2  # (l,)
-ENTROPY = 3  # (p, q)
+CROWD = 1  # (p, q, dealt, alone); table: reach, and if dealt first, last; empty: each its own.
+#           What reaches less far than itself, the last class only, is in no crowd, and free
+DISTINCT = 2  # (l, free, class): whether a group of that class alone satisfies
+ENTROPY = 3  # (p, q, class, free): the same, and rows of the class may be left out
 RECURSIVE = 4  # (p, q, l, p2, q2, required); table: allowed or not, required codes
 EQUAL = 5  # (p, q, rows); table: the whole table's histogram
 ORDERED = 6  # (p, q, rows, steps); table: the whole table's running histogram, its running sum
@@ -51,6 +52,45 @@ def tries(effort: int, rows: int, dealt: int) -> int:
     if dealt == BY_NEARNESS:
         return max(_A_FEW, min(FEWEST, _PAIRS // rows))
     return max(FEWEST, effort // rows)
+
+
+def fewer(hands: int, rows: int, unit: int) -> int:
+    """Return the next smaller number of hands to deal rows to, 0 if there is none.
+
+    Whether hands are crowded is not monotone in their size, so sizes are not doubled: every size
+    up to four units is tried, then 16 in each doubling.
+
+    >>> [fewer(hands, 60, 5) for hands in (12, 10, 8, 7, 3, 1)]
+    [10, 8, 7, 6, 2, 0]
+    """
+    size = rows // hands
+    if size < 4 * unit:
+        return rows // (size + 1)
+    doubled = 8 * unit
+    while doubled <= size:
+        doubled *= 2
+    return rows // min(size + max(doubled // 32, 1), doubled)
+
+
+def fewest(near: int, rows: int, p: int, q: int) -> int:
+    """Return how many hands it takes at least, if a row is near so many others.
+
+    Of these, its hand of at most ``rows / g + 1`` rows holds more than ``near / g - 2``. With the
+    row itself that must not be more than p/q of the hand.
+    """
+    return max((q * near - p * rows) // (p + q) + 1, 1)
+
+
+def columns(rows: int, unit: int, per: int) -> tuple[int, int]:
+    """Return how many hands of whole columns there are, and how far apart similar rows must be.
+
+    Rows dealt to ``rows // per`` columns in turn: a column has `per` rows or one more. A hand of
+    c neighbouring columns has c rows side by side, no more than its share, and the next ones of
+    its rows are at least ``rows // per - c + 1`` places on. If those are not similar, it will do.
+    """
+    width = rows // per
+    hands = width // -(-unit // per)
+    return hands, width + 1 - -(-width // max(hands, 1))
 
 
 @dataclass(frozen=True, eq=False)

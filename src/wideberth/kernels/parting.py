@@ -270,7 +270,7 @@ def _hands_apart(rows, s, e, sensitive, judge, desk):
     if n < unit:
         return np.int64(0)
     others = judge.tests.shape[0] > 0
-    if others and not hold(rows, s, e, np.int64(1), True, sensitive, judge, desk):
+    if others and not hold(rows, s, e, np.int64(1), sensitive, judge, desk):
         return np.int64(0)
     held, short = desk[HELD], desk[SHORT]
     for i in range(n):
@@ -298,7 +298,7 @@ def _hands_apart(rows, s, e, sensitive, judge, desk):
             short[REST * line + i] = turned[i]
         for i in range(n):
             turned[i] = short[SLOT * line + i]
-        good = hold(rows, s, e, g, True, sensitive, judge, desk)
+        good = hold(rows, s, e, g, sensitive, judge, desk)
         for i in range(n):
             turned[i] = short[REST * line + i]
         if good:

@@ -75,6 +75,7 @@ def leaf_loss(places, chosen, n, g, line):
     of a random q-subset weighs the i-th smallest place by the chance that it is the largest.
     """
     total = 0.0
+    g = abs(g)
     q = n // g
     for b in range(places.shape[1]):
         low = high = np.int64(places[chosen[0], b])
@@ -418,15 +419,40 @@ def pools_for(kind):
     )(_solve_pools)  # fmt: skip
 
 
+@njit(**INNER)
+def _deal_columns(leaves, begin, leaf, group, order, codes, per, labels, boxes):
+    """Number the groups of a leaf whose hands are of whole columns, and find their boxes."""
+    n = np.int64(leaves.sizes[leaf])
+    g = -np.int64(leaves.hands[leaf])
+    width = n // per
+    for i in range(n):
+        hand = group + i % width * g // width
+        labels[order[leaves.ranks[begin + i]]] = hand
+        for b in range(codes.shape[0]):
+            x = codes[b, begin + i]
+            if i < width and (i == 0 or i * g // width > (i - 1) * g // width):
+                boxes[0, hand, b] = x
+                boxes[1, hand, b] = x
+            boxes[0, hand, b] = min(boxes[0, hand, b], x)
+            boxes[1, hand, b] = max(boxes[1, hand, b], x)
+
+
 @njit(**JIT)
-def deal(leaves, begin, first, last, group, order, codes, labels, boxes):
+def deal(leaves, begin, first, last, group, order, codes, per, labels, boxes):
     """Number the groups of the leaves from `first` to `last`, and find their boxes.
 
     Rows lie in the order of the first sensitive attribute, so the i-th row of a leaf goes to hand
-    i mod g. `codes` are in the order of the leaves, a line for each attribute.
+    i mod g; or, if its hands are of columns with `per` rows, to the hand of column i mod n // per.
+    `codes` are in the order of the leaves, a line for each attribute.
     """
     for leaf in range(first, last):
         g = leaves.hands[leaf]
+        if g < 0:
+            g = -g
+            _deal_columns(leaves, begin, leaf, group, order, codes, per, labels, boxes)
+            begin += leaves.sizes[leaf]
+            group += g
+            continue
         ranks = leaves.ranks[begin : begin + leaves.sizes[leaf]]
         # Rows are all over the memory. A short loop without branches waits for many at a time.
         hand = group

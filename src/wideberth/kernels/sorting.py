@@ -34,30 +34,84 @@ JIT = {**INNER, **_KEPT, "no_cpython_wrapper": False}
 POINTED = {**INNER, **_KEPT, "no_cfunc_wrapper": False}
 
 
+@njit(**INNER)
+def _turned(x, bits):
+    return (x << np.uint64(bits)) | (x >> np.uint64(64 - bits))
+
+
+@njit(**INNER)
+def _mixed(v0, v1, v2, v3):
+    """Do two rounds of SipHash."""
+    for _ in range(2):
+        v0 += v1
+        v2 += v3
+        v1 = _turned(v1, 13) ^ v0
+        v3 = _turned(v3, 16) ^ v2
+        v0 = _turned(v0, 32)
+        v2 += v1
+        v0 += v3
+        v1 = _turned(v1, 17) ^ v2
+        v3 = _turned(v3, 21) ^ v0
+        v2 = _turned(v2, 32)
+    return v0, v1, v2, v3
+
+
 @njit(**JIT)
-def secret_order(codes, start, key, order):
+def absorbed(state, words):
+    """Take a word of each row into its state, as SipHash-2-4 does."""
+    for i in range(words.size):
+        a, b, c, d = _mixed(state[0, i], state[1, i], state[2, i], state[3, i] ^ words[i])
+        state[0, i], state[1, i], state[2, i], state[3, i] = a ^ words[i], b, c, d
+
+
+@njit(**JIT)
+def numbered(start, words):
+    """Hash the number of each row with SipHash-2-4, whose state begins with `start`."""
+    length = np.uint64(8 << 56)
+    v0, v1, v2, v3 = start[0], start[1], start[2], start[3]
+    for row in range(words.size):
+        word = np.uint64(row)
+        a, b, c, d = _mixed(v0, v1, v2, v3 ^ word)
+        a, b, c, d = _mixed(a ^ word, b, c, d ^ length)
+        a, b, c, d = _mixed(a ^ length, b, c ^ np.uint64(0xFF), d)
+        a, b, c, d = _mixed(a, b, c, d)
+        words[row] = a ^ b ^ c ^ d
+
+
+@njit(**INNER)
+def _shuffle(array, begin, end, words):
+    """Shuffle a part of an array (Fisher and Yates)."""
+    low = np.uint64(0xFFFFFFFF)
+    half = np.uint64(32)
+    for i in range(end - 1, begin, -1):
+        many = np.uint64(i - begin + 1)
+        # The word times the range, of 96 bits the upper 32: unbiased up to range / 2^64.
+        upper = (words[i] >> half) * many + (((words[i] & low) * many) >> half)
+        j = begin + np.int64(upper >> half)
+        array[i], array[j] = array[j], array[i]
+
+
+@njit(**JIT)
+def secret_order(codes, start, words, order):
     """Put the rows in order of their codes, those with equal codes in a secret random order.
 
     ``start[c]`` is where code c begins; it is used up. Shuffling within one code at a time stays
-    in the cache, as a permutation of all rows would not. The generator is SplitMix64.
+    in the cache, as a permutation of all rows would not. There is a random word for each row.
     """
     for row in range(codes.size):
         at = start[codes[row]]
         order[at] = row
         start[codes[row]] = at + 1
     begin = 0
-    state = np.uint64(key)
     for end in start:
-        for i in range(end - 1, begin, -1):
-            state += np.uint64(0x9E3779B97F4A7C15)
-            z = state
-            z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-            z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-            z = z ^ (z >> np.uint64(31))
-            # The high bits times the range: unbiased up to range / 2^32.
-            j = begin + np.int64(((z >> np.uint64(32)) * np.uint64(i - begin + 1)) >> np.uint64(32))
-            order[i], order[j] = order[j], order[i]
+        _shuffle(order, begin, end, words)
         begin = end
+
+
+@njit(**JIT)
+def shuffle(array, words):
+    """Shuffle an array of fewer than 2^32 entries, with a random word for each."""
+    _shuffle(array, 0, array.size, words)
 
 
 @njit(**JIT)

@@ -173,7 +173,8 @@ def judge(table, pool, court, bill):
                     high = cap - 1
                 cap = (low + high + 1) // 2
                 if low >= high:  # entropy: some of the values may have one more
-                    cap = low + 1 if low and test[KIND] == kinds.ENTROPY else low
+                    some = low or test[NUMBERS + 3]
+                    cap = low + 1 if some and test[KIND] == kinds.ENTROPY else low
                 size = _cap(test, court.tables, entries, court.desk, cap)
                 if low >= high:
                     kept = min(kept, size)
@@ -222,7 +223,9 @@ def _most(test, tables, n, entries, desk):
     if kind < 0:
         return n if kind == ALL else low
     if kind == kinds.CROWD:
-        best = np.int64(0)
+        # What is free is kept without any crowd.
+        free = entries > 0 and tables[at + value[entries - 1]] < value[entries - 1]
+        best = np.int64(count[entries - 1]) if free else np.int64(0)
         while low < high:  # the largest crowd that is no more than its share of what is kept then
             crowd = (low + high + 1) // 2
             kept = _thin(at, tables, entries, value, count, crowd, desk[CODE])
@@ -268,7 +271,10 @@ def _cap(test, tables, entries, desk, cap):
     kept = np.int64(0)
     for e in range(entries):
         count = desk[COUNT, e]
-        free = test[KIND] == kinds.RECURSIVE and tables[test[OFFSET] + desk[VALUE, e]]
+        if test[KIND] == kinds.RECURSIVE:
+            free = tables[test[OFFSET] + desk[VALUE, e]] != 0
+        else:
+            free = test[NUMBERS + 3] != 0 and desk[VALUE, e] == test[NUMBERS + 2]
         desk[CODE, e] = count if free else min(count, cap)
         kept += desk[CODE, e]
     return kept
@@ -279,10 +285,11 @@ def _thin(at, tables, entries, value, count, crowd, quota):
     """Return the most rows without a larger crowd: from the left, each value keeps what it can."""
     kept = inside = first = np.int64(0)
     for e in range(entries):
-        while tables[at + value[first]] < value[e]:
+        while first < e and tables[at + value[first]] < value[e]:
             inside -= quota[first]
             first += 1
-        quota[e] = min(count[e], crowd - inside)
+        free = tables[at + value[e]] < value[e]
+        quota[e] = count[e] if free else min(count[e], crowd - inside)
         inside += quota[e]
         kept += quota[e]
     return kept

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from wideberth import elsewhere, tables
+from wideberth import elsewhere
 from wideberth.encode import Codes, Column, Domain
 from wideberth.errors import ParameterError, TableError
 from wideberth.exact import Bools, Ints
 from wideberth.examining import Examined, examine
 from wideberth.groups import Groups, Partition
+from wideberth.manifest import compare
 from wideberth.measuring.gathering import PLAIN, Gathered, chosen, require_original
 from wideberth.measuring.utility import Utility
 from wideberth.metrics import Metric
 from wideberth.policy import Policy
 from wideberth.published import Published
 from wideberth.querying import RELEASE, encoded_alike, told_by
-from wideberth.twofold import table_of
+from wideberth.twofold import adopted
 
 
 def measure(
@@ -78,13 +80,15 @@ def measure(
     ncp: 0.4 (age 0.1333, job 0.6667)
     loss: 0.3744 (age 0.1333, job 0.6667)
     """
+    found: Utility
+    beside = compare(table, sensitive_table)
     if (engine := elsewhere.engine_for(table, memory)) is not None:
         if not hasattr(engine, "measure"):
             raise ParameterError(
                 "a Spark DataFrame cannot be measured",
                 hint='write it to a Parquet file, and measure that with memory="2GB"',
             )
-        found: Utility = engine.measure(
+        found = engine.measure(
             table,
             original=original,
             quasi=quasi,
@@ -99,7 +103,7 @@ def measure(
             seed=seed,
             memory=memory,
         )
-        return found
+        return replace(found, notes=[*found.notes, *beside.notes])
     wanted = chosen(metrics)
     manifest: Mapping[str, Any] = {}
     principles = None
@@ -120,8 +124,9 @@ def measure(
         types=types,
         policy=policy,
     )
-    before = None if original is None else tables.adopt(table_of(original, given.options))[0]
-    return measured(given, before, metrics=wanted, manifest=manifest, k=k, seed=seed)
+    before = None if original is None else adopted(original, given.options)[0]
+    found = measured(given, before, metrics=wanted, manifest=manifest, k=k, seed=seed)
+    return replace(found, notes=[*found.notes, *beside.notes])
 
 
 def measured(
@@ -153,6 +158,28 @@ def measured(
     """
     gathered = _gathered(given, original, published)
     return gathered.utility(given, metrics, manifest=manifest or {}, k=k, seed=seed)
+
+
+def detail(
+    given: Examined,
+    original: pl.DataFrame | None,
+    published: Published,
+    *,
+    manifest: Mapping[str, Any] | None = None,
+) -> Utility:
+    """Measure how much detail is lost (NCP), and nothing else: what a verdict takes into account.
+
+    The parameters are those of `measured`; groups and rows are those that are not only ``*``.
+    """
+    partition = given.subject.partition
+    gathered = Gathered(
+        rows=given.frame.height,
+        sizes=partition.sizes().sizes,
+        starred=_starred(published, partition, given.group),
+        original_rows=None if original is None else original.height,
+        published=published,
+    )
+    return gathered.utility(given, chosen("ncp"), manifest=manifest or {}, k=None, seed=0)
 
 
 def _gathered(

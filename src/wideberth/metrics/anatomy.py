@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from wideberth.encode import Domain
-from wideberth.errors import ParameterError
+from wideberth.errors import ParameterError, what_to_type
 from wideberth.exact import Floats, Ints, ratios, whole
 from wideberth.groups import Groups
 from wideberth.hierarchy import Hierarchy
@@ -308,6 +308,9 @@ def _tree_of(domain: Domain) -> Hierarchy:
     if domain.tree is None:
         raise ParameterError(
             f"'{domain.name}' has no hierarchy to tell which values are of one kind",
-            hint="--hierarchy COLUMN=FILE, or [hierarchies] in the policy",
+            hint=what_to_type(
+                python='hierarchies={"column": "tree.csv"}',
+                command="--hierarchy COLUMN=FILE, or [hierarchies] in the policy",
+            ),
         )
     return domain.tree

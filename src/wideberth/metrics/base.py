@@ -18,10 +18,11 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from wideberth.encode import Codes, Domain
-from wideberth.errors import ParameterError
+from wideberth.errors import ParameterError, what_to_type
 from wideberth.exact import Floats, Ints
 from wideberth.groups import Groups
 from wideberth.metrics.labels import extents
+from wideberth.principles.base import redefined
 from wideberth.published import Published
 
 
@@ -213,7 +214,8 @@ M = TypeVar("M", bound=type[Metric])
 def register(cls: M) -> M:
     """Make a metric known to `measure`, the report, the command line and the documentation.
 
-    Packages may also list theirs under the entry point group ``wideberth.metrics``.
+    A class of the same name in the same module takes the place of the one before. Packages may
+    also list theirs under the entry point group ``wideberth.metrics``.
     """
     for wanted in ("name", "title", "reference"):
         if not isinstance(getattr(cls, wanted, None), str):
@@ -226,8 +228,13 @@ def register(cls: M) -> M:
     needs = getattr(cls, "needs", None)
     if not isinstance(needs, tuple) or not set(needs) <= set(NEEDS):
         raise TypeError(f"{cls.__name__} must say what it needs, of {', '.join(NEEDS)}")
-    if METRICS.setdefault(cls.name, cls) is not cls:
-        raise ValueError(f"a metric named {cls.name!r} is registered already")
+    before = METRICS.get(cls.name)
+    if before is not None and not redefined(before, cls):
+        raise ValueError(
+            f"a metric named {cls.name!r} is registered already, by {before.__module__}: "
+            "give yours another name"
+        )
+    METRICS[cls.name] = cls
     return cls
 
 
@@ -250,7 +257,10 @@ def lookup(name: str) -> type[Metric]:
         close = get_close_matches(name, known, n=1)
         raise ParameterError(
             f"there is no metric '{name}'" + (f"; did you mean '{close[0]}'?" if close else ""),
-            hint="wideberth metrics   (lists them all)",
+            hint=what_to_type(
+                python="wb.metrics.registry() lists them all",
+                command="wideberth metrics   (lists them all)",
+            ),
         )
     return known[name]
 

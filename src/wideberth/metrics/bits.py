@@ -7,7 +7,6 @@ import numpy as np
 from wideberth.encode import Codes
 from wideberth.exact import Floats, Ints
 from wideberth.groups import Groups
-from wideberth.kernels.counting import likelihoods
 from wideberth.metrics.base import Figure, Material, Metric, NotMeasuredError, register
 from wideberth.metrics.labels import atoms_covered, covered, has_missing, mean_over_rows
 from wideberth.published import Axis, Published
@@ -158,6 +157,8 @@ def _spread(
     cells: tuple[Ints, Codes],
 ) -> Floats:
     """Return how many rows the boxes that cover each cell put there."""
+    from wideberth.kernels.counting import likelihoods
+
     situation, value = cells
     key, which = np.unique(situation * groups.width + value, return_inverse=True)
     out = np.empty(len(key))

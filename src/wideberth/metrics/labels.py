@@ -6,6 +6,7 @@ There are few labels, however many rows: a metric asks once for each and then co
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
 
 import numpy as np
 import polars as pl
@@ -15,6 +16,10 @@ from wideberth.exact import Bools, Floats, Ints
 from wideberth.hierarchy.tree import Nodes
 from wideberth.published import Axis
 from wideberth.published.labels import OR_MISSING, TO
+from wideberth.published.points import number
+
+#: Letters of a number that a float always gives back as it was.
+_SURE = 15
 
 
 def mean_over_rows(axis: Axis, figures: Floats, absent: int, of_absent: float) -> float:
@@ -162,7 +167,20 @@ def _lengths(axis: Axis) -> Floats:
         else end.cast(pl.Float64, strict=False)
         for end in ends
     )
-    return (high - low).fill_null(pl.Series(axis.spans())).to_numpy()
+    lengths = (high - low).fill_null(pl.Series(axis.spans())).to_numpy().copy()
+    for label, exact in _of_long_ends(ends):
+        lengths[label] = exact
+    return lengths
+
+
+def _of_long_ends(ends: pl.DataFrame) -> Iterator[tuple[int, float]]:
+    """Tell how long the intervals are whose ends have more digits than a float does."""
+    low, high = ends
+    long = (low.str.len_chars() > _SURE) | (high.str.len_chars() > _SURE)
+    for label in (long & low.is_not_null() & high.is_not_null()).arg_true().to_list():
+        least, most = number(low[label]), number(high[label])
+        if least is not None and most is not None:
+            yield label, float(most.high - least.low)
 
 
 def _sets(axis: Axis) -> Bools:

@@ -17,15 +17,20 @@ from fractions import Fraction
 from functools import cache, wraps
 from importlib.metadata import entry_points
 from math import isfinite
-from typing import Any, ClassVar, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar
 
 import numpy as np
 
 from wideberth.encode import Domain
-from wideberth.errors import ParameterError
+from wideberth.errors import ParameterError, what_to_type
 from wideberth.exact import Bools, Floats, Ints, fraction
 from wideberth.groups import Groups
 from wideberth.kernels.kinds import Kernel
+from wideberth.randomness import Chance
+
+if TYPE_CHECKING:
+    from wideberth.principles.allowance import Allowance
+    from wideberth.principles.deciding import Witness
 
 Kind = Literal["whole", "number", "flag", "choice", "values", "metric"]
 #: What a principle must know of the sensitive attribute, beyond which values are equal.
@@ -62,6 +67,16 @@ class Parameter:
             "metric": "one of " + ", ".join(self.choices) + ", or a Python function of two values",
         }[self.kind]
 
+    def wanted(self, value: object) -> str:
+        """The permitted values in words, for somebody who gave one that is not."""
+        if isinstance(value, bool) or not isinstance(value, int | float | Decimal | Fraction):
+            return self.range
+        if self.kind == "whole" and value > _MOST_ROWS:
+            return f"{self.range}, at most {_MOST_ROWS:,}"
+        if self.kind in ("whole", "number") and not _moderate(value):
+            return f"{self.range}, and either 0 or of a size from 1e-300 to 1e300"
+        return self.range
+
     def accepts(self, value: object) -> bool:
         """Tell whether a value is permitted."""
         if self.kind == "flag":
@@ -82,6 +97,17 @@ class Parameter:
             return False
         return self.high is None or value <= self.high
 
+    def as_strong(self, value: Any, other: Any) -> bool:
+        """Tell whether a value asks for as much as another, or more.
+
+        >>> Parameter("", stronger="higher").as_strong(5, 3)
+        True
+        """
+        if self.stronger is None or value is None or other is None:
+            return bool(value == other)
+        value, other = fraction(value), fraction(other)
+        return value >= other if self.stronger == "higher" else value <= other
+
     def parse(self, text: str) -> object:
         """Read a value as it is written on the command line. Text that does not fit comes back."""
         try:
@@ -95,6 +121,15 @@ class Parameter:
         except (KeyError, ValueError, ZeroDivisionError):
             pass
         return text
+
+
+#: Letters of a value that a message shows.
+_LONGEST = 60
+
+
+def _shown(value: object) -> str:
+    text = repr(plain(value))
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
 #: No table has more rows.
@@ -138,6 +173,25 @@ class Principle(ABC):
     #: The principle with sensible parameters, as on the command line.
     example: ClassVar[str]
 
+    def __new__(cls, *unnamed: object, **named: object) -> Self:
+        """Refuse parameters without names, and names that are not parameters."""
+        declared = {f.name: f for f in fields(cls) if f.init}
+        if unnamed and all(f.kw_only for f in declared.values()):
+            free = [key for key in cls.parameters() if key not in named]
+            pairs = zip(free, unnamed, strict=False)
+            meant = ", ".join(f"{key}={_shown(value)}" for key, value in pairs)
+            raise ParameterError(
+                f"{cls.__name__} takes its parameters by name",
+                hint=f"{cls.__name__}({meant})",
+            )
+        for key in named:
+            if key not in declared:
+                raise ParameterError(
+                    f"{cls.__name__} has no parameter '{key}'" + _similar(key, declared),
+                    hint=f"its parameters are {', '.join(cls.parameters())}",
+                )
+        return super().__new__(cls)
+
     def __post_init__(self) -> None:
         """Refuse parameters outside their ranges."""
         if self.on is not None and self.needs in ("size", "population"):
@@ -156,8 +210,9 @@ class Principle(ABC):
             given = value is not None or key in self.mandatory()
             if given and not specification.accepts(value):
                 raise ParameterError(
-                    f"{self.name}: {key} must be {specification.range}, not {plain(value)!r}",
-                    hint=f"wideberth principles {self.name}",
+                    f"{self.name}: {key} must be {specification.wanted(value)}, "
+                    f"not {_shown(value)}",
+                    hint=_explained(type(self)),
                 )
             if specification.kind == "whole" and value is not None:
                 object.__setattr__(self, key, int(value))  # 2.0 is 2
@@ -191,6 +246,14 @@ class Principle(ABC):
         """Whether the union of two satisfying groups satisfies, with these parameters."""
         return True
 
+    def share_bound(self, *, anywhere: bool = False) -> Fraction | None:
+        """Return the most of a group that it lets lie near one of the group's values.
+
+        None, as by default, if it bounds no such share. With `anywhere`, near any value whatever,
+        which then holds for any mixture of groups, too.
+        """
+        return None
+
     @abstractmethod
     def bind(self, domain: Domain) -> Rule:
         """Return the rule for a sensitive attribute with the given domain."""
@@ -217,8 +280,17 @@ class Rule(ABC):
     certain: bool = True
     #: No smaller group can satisfy the principle.
     least: int = 1
+    #: No smaller group with a row that needs protection can; None if that is `least`.
+    usual: int | None = None
+    #: The values that need no protection, if there are any.
+    allowance: Allowance | None = None
     #: The rule as compiled code reads it; None where there is no such form, only a slower way.
     kernel: Kernel | None = None
+
+    @property
+    def unit(self) -> int:
+        """The smallest group that algorithms make."""
+        return self.least if self.usual is None else self.usual
 
     @abstractmethod
     def satisfies(self, groups: Groups) -> Bools:
@@ -240,9 +312,16 @@ class Rule(ABC):
         """Tell which groups can be partitioned into groups that satisfy the principle."""
         return self.satisfies(groups)
 
-    def finish(self, codes: Ints, rng: np.random.Generator) -> Ints:
+    def finish(self, codes: Ints, rng: Chance) -> Ints:
         """Partition one feasible group, given by its rows' codes: a label for each row."""
         return np.zeros(len(codes), dtype=np.int64)
+
+    def ruled_out(self, codes: Ints, unit: int) -> Witness | None:
+        """Prove that rows, given by their codes, make no groups of at least so many rows.
+
+        None, as by default, means that no proof is known.
+        """
+        return None
 
 
 R = TypeVar("R", bound=Rule)
@@ -283,14 +362,30 @@ _TOLD = (
 def register(cls: P) -> P:
     """Make a principle known to checks, the command line, the documentation and the law tests.
 
-    Packages may also list theirs under the entry point group ``wideberth.principles``.
+    A class of the same name in the same module takes the place of the one before, so that a cell
+    of a notebook can run again. Packages may also list theirs under the entry point group
+    ``wideberth.principles``.
     """
     for wanted in _TOLD:
         if not isinstance(getattr(cls, wanted, None), str):
             raise TypeError(f"{cls.__name__} must say its {wanted}")
-    if _REGISTRY.setdefault(cls.name, cls) is not cls:
-        raise ValueError(f"a principle named {cls.name!r} is registered already")
+    before = _REGISTRY.get(cls.name)
+    if before is not None and not redefined(before, cls):
+        raise ValueError(
+            f"a principle named {cls.name!r} is registered already, by {before.__module__}: "
+            "give yours another name"
+        )
+    _REGISTRY[cls.name] = cls
     return cls
+
+
+def redefined(before: type, now: type) -> bool:
+    """Tell whether a class is a newer definition of another, as when a notebook's cell runs again.
+
+    >>> redefined(Principle, Principle), redefined(Principle, Rule)
+    (True, False)
+    """
+    return (before.__module__, before.__qualname__) == (now.__module__, now.__qualname__)
 
 
 def registry() -> Mapping[str, type[Principle]]:
@@ -311,7 +406,10 @@ def lookup(name: str) -> type[Principle]:
     if name not in known:
         raise ParameterError(
             f"there is no principle '{name}'" + _similar(name, known),
-            hint="wideberth principles   (lists them all)",
+            hint=what_to_type(
+                python="wideberth.principles.registry() lists them all",
+                command="wideberth principles   (lists them all)",
+            ),
         )
     return known[name]
 
@@ -334,7 +432,7 @@ def make(name: str, settings: Mapping[str, Any]) -> Principle:
         if key not in settings:
             raise ParameterError(
                 f"{name} needs its parameter '{key}': {allowed[key].range}",
-                hint=f"wideberth principles {name}",
+                hint=_explained(cls),
             )
     return cls(**{key: _read(allowed.get(key), value) for key, value in settings.items()})
 
@@ -394,6 +492,13 @@ def plain(value: object) -> Any:
     if callable(value):
         return getattr(value, "__name__", repr(value))
     return value
+
+
+def _explained(cls: type[Principle]) -> str:
+    """Say where the parameters of a principle are explained."""
+    return what_to_type(
+        python=f"help(wb.{cls.__name__})", command=f"wideberth principles {cls.name}"
+    )
 
 
 def _similar(name: str, known: Mapping[str, object]) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 
 from wideberth.distances import spread, ways_up
 from wideberth.encode import Domain
-from wideberth.errors import ParameterError
+from wideberth.errors import ParameterError, what_to_type
 from wideberth.exact import Bools, Floats, Ints, Whole, at_most, fraction, ratios, whole
 from wideberth.groups import Groups
 from wideberth.kernels import kinds
@@ -52,19 +52,23 @@ class TCloseness(Principle):
     monotonicity: ClassVar[str] = "Monotone: the distance to a fixed distribution is convex."
 
     def bind(self, domain: Domain) -> Rule:
-        """Bind to a domain: numbers or dates for `ordered`, a tree for `hierarchical`."""
-        ordered = domain.numbers is not None
+        """Bind to a domain: numbers, dates or ordered categories, or a tree."""
+        numeric = domain.numbers is not None
         kind = self.distance
         if kind == "auto":
-            kind = "ordered" if ordered else "equal"
-        if kind == "ordered" and not ordered:
+            kind = "ordered" if numeric else "equal"
+        if kind == "ordered" and not (numeric or domain.ordered):
             raise ParameterError(
                 f"t-closeness: '{domain.name}' has no order", hint="distance=equal or hierarchical"
             )
         if kind == "hierarchical" and domain.tree is None:
             raise ParameterError(
                 f"t-closeness: '{domain.name}' has no hierarchy",
-                hint="--hierarchy COLUMN=FILE, [hierarchies] in the policy, or distance=equal",
+                hint=what_to_type(
+                    python='hierarchies={"column": "tree.csv"}, or distance="equal"',
+                    command="--hierarchy COLUMN=FILE, [hierarchies] of the policy, or "
+                    "distance=equal",
+                ),
             )
         rule = {"equal": _Equal, "ordered": _Ordered, "hierarchical": _Hierarchical}[kind]
         return rule(domain, fraction(self.t))

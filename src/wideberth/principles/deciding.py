@@ -28,7 +28,7 @@ _WORK = 1 << 23
 #: Up to so many rows are coloured equitably, if nothing else helps and that is sure to.
 _COLOURED = 2000
 #: Rows whose subsets are all looked at.
-_SUBSETS = 12
+SUBSETS = 12
 #: Unknowns that CP-SAT is given, and for how long, in a measure of its own.
 _UNKNOWNS, _EFFORT = 2000, 1.0
 #: Rows whose groups' sizes are all considered; beyond, a formula bounds them.
@@ -226,7 +226,7 @@ def _grown(near: Singles, rows: Singles, left: Ints, most: float) -> Ints:
 
 def searched(relation: Relation, codes: Ints, cap: Cap, unit: int) -> Answer:
     """Try everything, if there are few rows; or ask CP-SAT, if the extra [exact] is there."""
-    if len(codes) <= _SUBSETS:
+    if len(codes) <= SUBSETS:
         labels = by_subsets(relation.near[np.ix_(codes, codes)], cap, unit)
         if labels is None:
             return Answer.no(Witness("search", len(codes), 0))
@@ -241,7 +241,18 @@ def by_subsets(near: Bools, cap: Cap, unit: int) -> Ints | None:
     inside = (subsets[:, None] >> np.arange(n)) & 1
     sizes = inside.sum(axis=1)
     crowd = np.where(inside == 1, inside @ near.astype(np.int64) - 1, 0).max(axis=1, initial=0)
-    good = (sizes >= unit) & (crowd <= cap.of(sizes))
+    return covered((sizes >= unit) & (crowd <= cap.of(sizes)))
+
+
+def covered(good: Bools) -> Ints | None:
+    """Partition a few rows into good groups, if that can be done: a label for each row.
+
+    Parameters
+    ----------
+    good : array of bool
+        For each set of rows, whether it makes a good group; bit i of its number stands for row i.
+    """
+    n = len(good).bit_length() - 1
     fine = good.tolist()
     chosen: dict[int, int] = {0: 0}
 

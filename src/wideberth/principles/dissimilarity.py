@@ -23,9 +23,10 @@ from wideberth.distances import (
     similarity,
 )
 from wideberth.encode import Domain
-from wideberth.errors import ParameterError
+from wideberth.errors import ParameterError, what_to_type
 from wideberth.exact import Bools, Floats, Ints, at_least, fraction
 from wideberth.groups import Groups
+from wideberth.principles.allowance import Allowance, allowance, allowed_values
 from wideberth.principles.base import Needs, Principle, Rule, parameter, register, rows
 from wideberth.principles.conflicts import Conflicts
 from wideberth.principles.deciding import Answer, Witness
@@ -124,11 +125,13 @@ class LEDiversity(Principle):
     """Every group has l rows or more, any two of which are farther than e apart on the tree.
 
     The distance on the semantic tree is half the path between two values. Equal values are 0
-    apart, so they never share a group.
+    apart, so they never share a group. With `allowed`, values that need no protection are far from
+    every row, also from each other and from equal ones.
     """
 
     l: int = parameter("the smallest permitted group", kind="whole", low=1, stronger="higher")  # noqa: E741
     e: float = parameter("distance that any two rows must exceed", low=0, stronger="higher")
+    allowed: tuple[object, ...] = allowed_values()
 
     name: ClassVar[str] = "l-e"
     example: ClassVar[str] = "l-e:l=3,e=1"
@@ -152,11 +155,15 @@ class LEDiversity(Principle):
         if domain.tree is None:
             raise ParameterError(
                 f"l-e: '{domain.name}' has no hierarchy",
-                hint="--hierarchy COLUMN=FILE, or [hierarchies] in the policy",
+                hint=what_to_type(
+                    python='hierarchies={"column": "tree.csv"}',
+                    command="--hierarchy COLUMN=FILE, or [hierarchies] in the policy",
+                ),
             )
         near = similarity(domain, "tree", fraction(self.e))
         assert isinstance(near, Branches)  # noqa: S101 - what a tree gives
-        return Scattered(near, domain.size, self.l, classes(near, domain.size))
+        buckets, allowed = classes(near, domain.size), allowance(domain, self.allowed)
+        return Scattered(near, domain.size, self.l, buckets, allowed)
 
 
 class Scattered(Searched):
@@ -164,27 +171,36 @@ class Scattered(Searched):
 
     near: Branches
 
-    def __init__(self, near: Branches, width: int, wanted: int, buckets: Ints | None) -> None:
-        line = None if buckets is None else in_buckets(buckets)
-        super().__init__(near, width, Cap.of_share(Fraction(1)), wanted, line)
+    def __init__(
+        self,
+        near: Branches,
+        width: int,
+        wanted: int,
+        buckets: Ints | None,
+        allowed: Allowance | None = None,
+    ) -> None:
+        line = None if buckets is None else in_buckets(buckets, allowed)
+        super().__init__(near, width, Cap.of_share(Fraction(1)), wanted, line, allowed)
 
     def fullest(self, codes: Ints) -> int:
         """Return how many of some rows are all similar to each other, at most.
 
         Each needs a group of its own, so there must be as many groups.
         """
+        if self.allowance is not None:
+            codes = codes[~self.allowance.codes[codes]]
         if self.line is None:
-            return Conflicts(self.near, codes).fullest
+            return Conflicts(self.near, codes).fullest if len(codes) else 0
         return int(np.bincount(self.line.place[codes]).max(initial=0))
 
     def achieved(self, groups: Groups) -> dict[str, Floats]:
         """Return the size of each group, or 0 if two of its rows are near each other."""
-        return {"l": np.where(self.crowd(groups) == 1, groups.sizes, 0).astype(np.float64)}
+        return {"l": np.where(self.crowd(groups) <= 1, groups.sizes, 0).astype(np.float64)}
 
     def reason(self, groups: Groups, group: int) -> str:
         """Say how many rows are near one of them, or that there are too few."""
         crowd, size = self.crowd(groups)[group], groups.sizes[group]
-        if crowd == 1 and size < self.smallest:
+        if crowd <= 1 and size < self.smallest:
             return f"{rows(size)}, none of them similar"
         return f"{crowd:,} of {rows(size)} similar to one of them"
 
@@ -195,12 +211,19 @@ class Scattered(Searched):
         fullest = self.fullest(codes)
         if fullest > len(codes) // self.smallest:
             return Answer.no(Witness("clique", fullest, len(codes) // self.smallest))
+        if self.allowance is not None:  # similar to nothing, so they are on no tree
+            return super().answer(codes, exact=exact)
         rng = np.random.default_rng(0)  # picks among equal rows, which the caller has shuffled
         found = scatter(codes, self.near, self.smallest, rng, complete=True)
         return super().answer(codes, exact=exact) if found.left_out else Answer.of(found.labels)
 
 
-def in_buckets(buckets: Ints) -> Line:
-    """Put the codes on a line, those of a bucket at one place."""
-    place = np.unique(buckets, return_inverse=True)[1].reshape(-1)
-    return Line(place, np.arange(int(place.max(initial=-1)) + 1))
+def in_buckets(buckets: Ints, allowed: Allowance | None = None) -> Line:
+    """Put the codes on a line, those of a bucket at one place, allowed ones last, in no reach."""
+    if allowed is None:
+        place = np.unique(buckets, return_inverse=True)[1].reshape(-1)
+        return Line(place, np.arange(int(place.max(initial=-1)) + 1))
+    found, at = np.unique(buckets[allowed.guarded], return_inverse=True)
+    place = np.full(len(buckets), len(found), dtype=np.int64)
+    place[allowed.guarded] = at.reshape(-1)
+    return Line(place, np.append(np.arange(len(found)), len(found) - 1))

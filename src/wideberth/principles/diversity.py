@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from fractions import Fraction
@@ -17,10 +18,19 @@ from wideberth.exact import Bools, Floats, Ints, at_least, at_most, fraction
 from wideberth.groups import Groups
 from wideberth.kernels import kinds
 from wideberth.kernels.kinds import Kernel
+from wideberth.principles.allowance import (
+    Allowance,
+    allowance,
+    allowed_codes,
+    allowed_values,
+    times,
+)
 from wideberth.principles.base import Principle, Rule, parameter, plain, register, remembered, rows
 from wideberth.principles.dealing import deal
+from wideberth.randomness import Chance
 
 _MACHANAVAJJHALA = "Machanavajjhala, Gehrke, Kifer, Venkitasubramaniam 2006"
+_HARMLESS = "allowed values only"
 _ABOUT_EQUALITY = (
     "Values that differ but are close (salaries 1000, 1010, 1020 count as diverse), and "
     "an adversary who can rule out more values than l - 2."
@@ -30,9 +40,14 @@ _ABOUT_EQUALITY = (
 @register
 @dataclass(frozen=True, kw_only=True)
 class DistinctLDiversity(Principle):
-    """Every group has at least l distinct sensitive values."""
+    """Every group has at least l distinct sensitive values.
+
+    With `allowed`, values that need no protection count as one value, and a group that has no
+    others need not have more.
+    """
 
     l: int = parameter("fewest distinct values", kind="whole", low=1, stronger="higher")  # noqa: E741
+    allowed: tuple[object, ...] = allowed_values()
 
     name: ClassVar[str] = "distinct-l"
     example: ClassVar[str] = "distinct-l:l=3"
@@ -44,32 +59,52 @@ class DistinctLDiversity(Principle):
 
     def bind(self, domain: Domain) -> Rule:
         """Bind to any domain."""
-        return _Distinct(self.l)
+        return _Distinct(self.l, allowance(domain, self.allowed))
 
 
 class _Distinct(Rule):
     upward = True
 
-    def __init__(self, wanted: int) -> None:
+    def __init__(self, wanted: int, allowed: Allowance | None = None) -> None:
         self.wanted = self.least = wanted
         self.kernel = Kernel(kinds.DISTINCT, (wanted,))
+        if allowed is not None:
+            # A group of allowed values alone satisfies, and does not with any rows added.
+            self.upward, self.least, self.usual, self.allowance = False, 1, wanted, allowed
+            self.kernel = Kernel(kinds.DISTINCT, (wanted, 1, allowed.last), order=allowed.order)
+
+    @remembered
+    def values(self, groups: Groups) -> tuple[Ints, Bools]:
+        """How many values each group has, and which groups need not have more."""
+        if self.allowance is None:
+            return groups.distinct, np.zeros(len(groups), dtype=bool)
+        return self.allowance.values(groups)
 
     def satisfies(self, groups: Groups) -> Bools:
-        return groups.distinct >= self.wanted
+        distinct, free = self.values(groups)
+        return (distinct >= self.wanted) | free
 
     def achieved(self, groups: Groups) -> dict[str, Floats]:
-        return {"l": groups.distinct.astype(np.float64)}
+        distinct, free = self.values(groups)
+        return {"l": np.where(free, np.inf, distinct.astype(np.float64))}
 
     def reason(self, groups: Groups, group: int) -> str:
-        return f"{groups.distinct[group]:,} distinct in {rows(groups.sizes[group])}"
+        distinct, free = self.values(groups)
+        if free[group]:
+            return _HARMLESS
+        return f"{distinct[group]:,} distinct in {rows(groups.sizes[group])}"
 
 
 @register
 @dataclass(frozen=True, kw_only=True)
 class FrequencyLDiversity(Principle):
-    """No sensitive value makes up more than 1/l of a group."""
+    """No sensitive value makes up more than 1/l of a group.
+
+    With `allowed`, values that need no protection may: they count in the size of a group only.
+    """
 
     l: float = parameter("inverse of the largest share", low=1, stronger="higher")  # noqa: E741
+    allowed: tuple[object, ...] = allowed_values()
 
     name: ClassVar[str] = "frequency-l"
     example: ClassVar[str] = "frequency-l:l=3"
@@ -81,7 +116,7 @@ class FrequencyLDiversity(Principle):
 
     def bind(self, domain: Domain) -> Rule:
         """Bind to any domain."""
-        return _Frequency(1 / fraction(self.l), 1, "l")
+        return _Frequency(1 / fraction(self.l), 1, "l", allowance(domain, self.allowed))
 
 
 @register
@@ -110,23 +145,39 @@ class AlphaKAnonymity(Principle):
 class _Frequency(Rule):
     """At most ``share`` of a group's rows hold one value, and it has ``k`` rows or more."""
 
-    def __init__(self, share: Fraction, k: int, speaks_of: str) -> None:
+    def __init__(
+        self, share: Fraction, k: int, speaks_of: str, allowed: Allowance | None = None
+    ) -> None:
         self.share = share
         self.k = k
         self.speaks_of = speaks_of
         self.least = max(k, ceil(1 / share) if share else 1)
-        self.kernel = Kernel(kinds.CROWD, (share.numerator, share.denominator, 0, 0))
+        numbers = share.numerator, share.denominator, 0, 0
+        self.kernel = Kernel(kinds.CROWD, numbers)
+        if allowed is not None:
+            self.least, self.usual, self.allowance = k, self.least, allowed
+            reach = allowed.last_of(np.arange(len(allowed.codes)))
+            self.kernel = Kernel(kinds.CROWD, numbers, reach, order=allowed.order)
+
+    @remembered
+    def largest(self, groups: Groups) -> Ints:
+        """The count of each group's most frequent value that is not allowed."""
+        if self.allowance is None:
+            return groups.largest
+        return groups.max(self.allowance.counts(groups))
 
     def satisfies(self, groups: Groups) -> Bools:
-        return at_most(groups.largest, self.share, groups.sizes) & (groups.sizes >= self.k)
+        return at_most(self.largest(groups), self.share, groups.sizes) & (groups.sizes >= self.k)
 
     def achieved(self, groups: Groups) -> dict[str, Floats]:
+        largest = self.largest(groups)
         if self.speaks_of == "l":
-            return {"l": groups.sizes / groups.largest}
-        return {"alpha": groups.largest / groups.sizes, "k": groups.sizes.astype(np.float64)}
+            return {"l": times(groups.sizes, largest)}
+        return {"alpha": largest / groups.sizes, "k": groups.sizes.astype(np.float64)}
 
     def reason(self, groups: Groups, group: int) -> str:
-        return f"one value holds {groups.largest[group]:,} of {rows(groups.sizes[group])}"
+        largest = self.largest(groups)[group]
+        return f"one value holds {largest:,} of {rows(groups.sizes[group])}"
 
 
 @register
@@ -136,9 +187,13 @@ class EntropyLDiversity(Principle):
 
     Tested as the product of n^n over all counts n, times l^N, being at most N^N: in logarithms,
     and in integers where these are too close to call.
+
+    With `allowed`, values that need no protection count as one value, and as many of their rows
+    are left out as serve the entropy; a group that has no others satisfies.
     """
 
     l: float = parameter("exponential of the least entropy", low=1, stronger="higher")  # noqa: E741
+    allowed: tuple[object, ...] = allowed_values()
 
     name: ClassVar[str] = "entropy-l"
     example: ClassVar[str] = "entropy-l:l=2.5"
@@ -152,7 +207,9 @@ class EntropyLDiversity(Principle):
 
     def bind(self, domain: Domain) -> Rule:
         """Bind to any domain."""
-        return _Entropy(fraction(self.l))
+        rule = _Entropy(fraction(self.l))
+        allowed = allowance(domain, self.allowed)
+        return rule if allowed is None else _EntropyBeside(rule, allowed)
 
 
 class _Entropy(Rule):
@@ -199,6 +256,38 @@ class _Entropy(Rule):
         )
 
 
+class _EntropyBeside(_Entropy):
+    """The same beside allowed values, of which as few rows count as is best."""
+
+    def __init__(self, plain: _Entropy, allowed: Allowance) -> None:
+        self.plain, self.wanted = plain, plain.wanted
+        self.least, self.usual, self.allowance = 1, plain.least, allowed
+        p, q = self.wanted.numerator, self.wanted.denominator
+        self.kernel = Kernel(kinds.ENTROPY, (p, q, allowed.last, 1), order=allowed.order)
+
+    @remembered
+    def evened(self, groups: Groups) -> tuple[list[Groups], Bools]:
+        """The groups without surplus rows, two choices; and which hold allowed values only."""
+        assert self.allowance is not None  # noqa: S101 - it is not made without one
+        return self.allowance.evened(groups), self.allowance.values(groups)[1]
+
+    def satisfies(self, groups: Groups) -> Bools:
+        (one, other), free = self.evened(groups)
+        return free | self.plain.satisfies(one) | self.plain.satisfies(other)
+
+    def achieved(self, groups: Groups) -> dict[str, Floats]:
+        (one, other), free = self.evened(groups)
+        best = np.maximum(self.plain.achieved(one)["l"], self.plain.achieved(other)["l"])
+        return {"l": np.where(free, np.inf, best)}
+
+    def reason(self, groups: Groups, group: int) -> str:
+        (one, other), free = self.evened(groups)
+        if free[group]:
+            return _HARMLESS
+        ones, others = (self.plain.diversity(choice)[group] for choice in (one, other))
+        return self.plain.reason(one if ones >= others else other, group)
+
+
 def _uniform(groups: Groups) -> Bools:
     """Tell which groups hold all their values equally often."""
     return groups.largest * groups.distinct == groups.sizes
@@ -210,11 +299,19 @@ def _diverse_exactly(counts: tuple[int, ...], wanted: Fraction) -> bool:
     total = sum(counts)
     p, q = wanted.numerator, wanted.denominator
     with localcontext(prec=60):
-        need = sum((n * Decimal(n).ln() for n in counts), total * Decimal(p).ln())
+        need = _logarithms(counts) + total * Decimal(p).ln()
         have = total * Decimal(total * q).ln()
         if abs(have - need) > Decimal(10) ** -40 * have:
             return need < have
     return prod(n**n for n in counts) * p**total <= (total * q) ** total
+
+
+@lru_cache(maxsize=1 << 10)
+def _logarithms(counts: tuple[int, ...]) -> Decimal:
+    """Add up n log n over all counts, to 60 digits."""
+    with localcontext(prec=60):
+        each = (many * n * Decimal(n).ln() for n, many in Counter(counts).items())
+        return sum(each, Decimal(0))
 
 
 @register
@@ -264,11 +361,8 @@ class RecursiveCLDiversity(Principle):
 
     def bind(self, domain: Domain) -> Rule:
         """Bind to any domain; values that do not occur in it are absent from every group."""
-        open_to_all = np.zeros(domain.size, dtype=bool)
-        for value in self.allowed:
-            if (code := domain.code_of(value)) is not None:
-                open_to_all[code] = True
-        return _Recursive(self, open_to_all, [domain.code_of(value) for value in self.required])
+        guarded = [domain.code_of(value) for value in self.required]
+        return _Recursive(self, allowed_codes(domain, self.allowed), guarded)
 
 
 class _Recursive(Rule):
@@ -411,5 +505,5 @@ class _Unique(Rule):
         # in order of value separates equal ones.
         return at_most(groups.largest, Fraction(1, self.m), groups.sizes)
 
-    def finish(self, codes: Ints, rng: np.random.Generator) -> Ints:
+    def finish(self, codes: Ints, rng: Chance) -> Ints:
         return deal(codes, len(codes) // self.m, rng)

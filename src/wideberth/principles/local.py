@@ -13,6 +13,7 @@ from wideberth.kernels import kinds
 from wideberth.kernels.kinds import Kernel
 from wideberth.principles.base import Rule
 from wideberth.principles.parting import Cap, Relation, fewer, part
+from wideberth.randomness import Chance
 
 
 class Local(Rule):
@@ -59,7 +60,7 @@ class Local(Rule):
         found = [self.hands(groups.rows(group)) > 0 for group in range(len(groups))]
         return np.array(found, dtype=bool)
 
-    def finish(self, codes: Ints, rng: np.random.Generator) -> Ints:
+    def finish(self, codes: Ints, rng: Chance) -> Ints:
         """Partition one feasible group."""
         labels = next(self.ways(codes), None)
         if labels is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
@@ -26,6 +27,7 @@ from wideberth.exact import (
 from wideberth.groups import Groups
 from wideberth.kernels import kinds
 from wideberth.kernels.kinds import Kernel
+from wideberth.principles.allowance import Allowance, allowance, allowed_values, times
 from wideberth.principles.base import (
     Needs,
     Principle,
@@ -37,8 +39,10 @@ from wideberth.principles.base import (
     rows,
 )
 from wideberth.principles.dealing import deal
-from wideberth.principles.parting import Cap
+from wideberth.principles.deciding import Witness, crowded, overfull, sought
+from wideberth.principles.parting import Cap, Relation
 from wideberth.principles.search import Searched
+from wideberth.randomness import Chance
 
 
 @register
@@ -47,10 +51,11 @@ class EpsilonMAnonymity(Principle):
     """At most 1/m of a group lies in the neighbourhood of any of its values.
 
     The neighbourhood of x is [x - ε, x + ε]; with `relative` it is [x - ε|x|, x + ε|x|]; with e1
-    and e2 instead of ε it is [x - e1, x + e2]. Its ends belong to it.
+    and e2 instead of ε it is [x - e1, x + e2]. Its ends belong to it. With `allowed`, values that
+    need no protection are in no neighbourhood; they count in the size of a group only.
 
-    >>> EpsilonMAnonymity(epsilon="10%", m=4)
-    EpsilonMAnonymity(on=None, epsilon=Fraction(1, 10), m=4, relative=True, e1=None, e2=None)
+    >>> str(EpsilonMAnonymity(epsilon="10%", m=4))
+    'epsilon-m:epsilon=10%,m=4'
     """
 
     epsilon: float | str | None = parameter(
@@ -60,6 +65,7 @@ class EpsilonMAnonymity(Principle):
     relative: bool = parameter("epsilon is a share of the value", kind="flag", default=False)
     e1: float | None = parameter("reach below the value", low=0, default=None, stronger="higher")
     e2: float | None = parameter("reach above the value", low=0, default=None, stronger="higher")
+    allowed: tuple[object, ...] = allowed_values()
 
     name: ClassVar[str] = "epsilon-m"
     example: ClassVar[str] = "epsilon-m:epsilon=4500,m=5"
@@ -83,7 +89,8 @@ class EpsilonMAnonymity(Principle):
         """Write a relative ε as it is usually given."""
         if not self.relative or self.epsilon is None:
             return super().__str__()
-        return f"{self.name}:epsilon={plain(fraction(self.epsilon) * 100)}%,m={self.m}"
+        allowed = f",allowed={plain(self.allowed)}" if self.allowed else ""
+        return f"{self.name}:epsilon={plain(fraction(self.epsilon) * 100)}%,m={self.m}{allowed}"
 
     def __post_init__(self) -> None:
         """Read "10%" as a relative ε."""
@@ -116,6 +123,10 @@ class EpsilonMAnonymity(Principle):
         """No."""
         return False
 
+    def share_bound(self, *, anywhere: bool = False) -> Fraction | None:
+        """1/m, around a value of the group."""
+        return None if anywhere else Fraction(1, self.m)
+
     def bind(self, domain: Domain) -> Rule:
         """Bind to a domain of numbers or dates (ε in days)."""
         numbers = numbers_of(domain, self.name)
@@ -131,7 +142,8 @@ class EpsilonMAnonymity(Principle):
             assert below is not None  # noqa: S101 - validate has seen to it
             assert above is not None  # noqa: S101
             first, last = numbers.within(fraction(below), fraction(above))
-        return _Neighbourhoods(windows(domain, first, last), self.m, "m")
+        near = windows(domain, first, last)
+        return _Neighbourhoods(near, self.m, "m", allowance(domain, self.allowed))
 
 
 @register
@@ -143,6 +155,9 @@ class DeltaLDiversity(Principle):
     values, two values being δ-similar if they differ by at most 2δ. Against the paper's claim that
     is not monotone: with δ = 1/2, l = 2, {0, 2} and {1, 3} pass and {0, 1, 2, 3} fails. For a whole
     l it is (2δ, l)-anonymity under another name.
+
+    With `allowed`, values that need no protection are in no interval; they count in the size of a
+    group only.
     """
 
     delta: float = parameter("half the length of the interval", low=0, stronger="higher")
@@ -150,6 +165,7 @@ class DeltaLDiversity(Principle):
     variant: str = parameter(
         "which reading", kind="choice", choices=("stab", "literal"), default="stab"
     )
+    allowed: tuple[object, ...] = allowed_values()
 
     name: ClassVar[str] = "delta-l"
     example: ClassVar[str] = "delta-l:delta=2000,l=5"
@@ -165,10 +181,22 @@ class DeltaLDiversity(Principle):
         "stab is monotone: the fullest window of a union holds at most the sum. literal is not."
     )
 
+    def validate(self) -> None:
+        """Refuse allowed values where groups must be searched for."""
+        if self.allowed and self.variant == "literal" and fraction(self.l).denominator != 1:
+            raise ParameterError(
+                "delta-l: beside allowed values, variant=literal takes a whole l only",
+                hint=f"l={ceil(fraction(self.l))}, or variant=stab",
+            )
+
     @property
     def monotone(self) -> bool:
         """Only the repaired variant is."""
         return self.variant == "stab"
+
+    def share_bound(self, *, anywhere: bool = False) -> Fraction | None:
+        """1/l, around any number."""
+        return 1 / fraction(self.l)
 
     def bind(self, domain: Domain) -> Rule:
         """Bind to a domain of numbers or dates (δ in days)."""
@@ -178,9 +206,10 @@ class DeltaLDiversity(Principle):
             near = windows(domain, *numbers.within(length, length))
             wanted = fraction(self.l)
             if wanted.denominator == 1:
-                return _Neighbourhoods(near, int(wanted), "l")
+                return _Neighbourhoods(near, int(wanted), "l", allowance(domain, self.allowed))
             return _FractionalNeighbourhoods(near, domain.size, wanted)
-        return _Crowd(windows(domain, *numbers.within(Fraction(0), length)), fraction(self.l), "l")
+        near = windows(domain, *numbers.within(Fraction(0), length))
+        return _Crowd(near, fraction(self.l), "l", allowance(domain, self.allowed))
 
 
 class _Crowd(Rule):
@@ -188,23 +217,32 @@ class _Crowd(Rule):
 
     where = "in one interval of length 2δ"
 
-    def __init__(self, near: Windows, wanted: Fraction, speaks_of: str) -> None:
+    def __init__(
+        self, near: Windows, wanted: Fraction, speaks_of: str, allowed: Allowance | None = None
+    ) -> None:
         self.near = near
         self.wanted = wanted
         self.speaks_of = speaks_of
         self.least = ceil(wanted)
-        self.kernel = Kernel(kinds.CROWD, (wanted.denominator, wanted.numerator, 0, 0), near.last)
+        numbers = wanted.denominator, wanted.numerator, 0, 0
+        self.kernel = Kernel(kinds.CROWD, numbers, near.last)
+        if allowed is not None:
+            self.least, self.usual, self.allowance = 1, self.least, allowed
+            reach = allowed.last_of(near.last)
+            self.kernel = Kernel(kinds.CROWD, numbers, reach, order=allowed.order)
 
     @remembered
     def crowd(self, groups: Groups) -> Ints:
         """The most rows of each group that are near one of them."""
-        return groups.max(self.near.crowd(groups))
+        if self.allowance is None:
+            return groups.max(self.near.crowd(groups))
+        return groups.max(self.allowance.crowd(self.near, groups))
 
     def satisfies(self, groups: Groups) -> Bools:
         return at_most(self.crowd(groups), 1 / self.wanted, groups.sizes)
 
     def achieved(self, groups: Groups) -> dict[str, Floats]:
-        return {self.speaks_of: groups.sizes / self.crowd(groups)}
+        return {self.speaks_of: times(groups.sizes, self.crowd(groups))}
 
     def reason(self, groups: Groups, group: int) -> str:
         return f"{self.crowd(groups)[group]:,} of {rows(groups.sizes[group])} {self.where}"
@@ -217,26 +255,82 @@ class _Neighbourhoods(_Crowd):
 
     monotone = False
 
-    def __init__(self, near: Windows, m: int, speaks_of: str) -> None:
-        super().__init__(near, Fraction(m), speaks_of)
+    def __init__(
+        self, near: Windows, m: int, speaks_of: str, allowed: Allowance | None = None
+    ) -> None:
+        super().__init__(near, Fraction(m), speaks_of, allowed)
         self.m = m
         # The last code that is in reach of a code, or has it in reach. Both ends of a
         # neighbourhood grow with its centre, so whatever lies between is in reach too.
         codes = np.arange(len(near.first))
         self.reach = np.maximum(near.last, np.searchsorted(near.first, codes, side="right") - 1)
-        table = np.concatenate((self.reach, near.first, near.last))
-        self.kernel = Kernel(kinds.CROWD, (1, m, 1, 0), table)
+        parts, order = (self.reach, near.first, near.last), None
+        if allowed is not None:
+            order = allowed.order
+            parts = (
+                allowed.last_of(self.reach),
+                allowed.first_of(near.first),
+                allowed.last_of(near.last),
+            )
+        self.kernel = Kernel(kinds.CROWD, (1, m, 1, 0), np.concatenate(parts), order=order)
 
     def maxsize(self, groups: Groups) -> Ints:
         """The most rows of each group of which any two are similar (Def. 11)."""
+        if self.allowance is not None:
+            ahead = Windows(np.arange(len(self.reach)), self.reach)
+            return groups.max(self.allowance.crowd(ahead, groups))
         return groups.max(groups.within(groups.codes, self.reach[groups.codes]))
 
     def feasible(self, groups: Groups) -> Bools:
         return at_most(self.maxsize(groups), Fraction(1, self.m), groups.sizes)  # Theorem 1
 
-    def finish(self, codes: Ints, rng: np.random.Generator) -> Ints:
+    def finish(self, codes: Ints, rng: Chance) -> Ints:
         # Any number of hands from maxsize up is valid; the most hands lose the least information.
-        return deal(codes, len(codes) // self.m, rng)
+        ranked = codes if self.allowance is None else self.allowance.order[codes]
+        return deal(ranked, len(codes) // self.m, rng)
+
+    def numbers(self, codes: Ints, unit: int) -> Iterator[int]:
+        """Yield numbers of hands in which similar rows may meet, without crowding perhaps.
+
+        Less than 0 stands for hands of whole columns; see `wideberth.kernels.kinds.columns`.
+        """
+        n = len(codes)
+        columns, _ = kinds.columns(n, unit, self.m)
+        least = kinds.fewest(int(self.crowd(self._whole(codes))[0]) - 1, n, 1, self.m)
+        hands = n // unit
+        while columns or hands >= least:
+            if columns > hands or hands < least:
+                yield -columns
+                columns = 0
+            else:
+                yield hands
+                hands = kinds.fewer(hands, n, unit)
+
+    def sought(self, codes: Ints, unit: int) -> Ints | None:
+        """Look for groups by letting rows change places: a label for each row, None if none."""
+        if self.allowance is None:
+            values, places = np.unique(codes, return_inverse=True)
+        else:
+            values, places = self.allowance.places(codes)
+        seen = (self.near.first[values][:, None] <= values) & (
+            values <= self.near.last[values][:, None]
+        )
+        seen |= seen.T  # perhaps more than is near, never less
+        if self.allowance is not None:
+            seen = self.allowance.apart(seen, int(self.allowance.codes[codes].sum()))
+        return sought(Relation(seen), places.reshape(-1), Cap.of_crowd(self.wanted), unit)
+
+    def ruled_out(self, codes: Ints, unit: int) -> Witness | None:
+        n, cap, whole = len(codes), Cap.of_crowd(self.wanted), self._whole(codes)
+        near = crowded(n, int(self.crowd(whole)[0]) - 1, cap, unit)
+        # Of rows that are all similar, in any group, the first or the last has all in its reach.
+        return near or overfull(n, int(self.maxsize(whole)[0]), cap, unit)
+
+    def _whole(self, codes: Ints) -> Groups:
+        """Return all rows as one group."""
+        held, counts = np.unique(codes, return_counts=True)
+        start = np.array([0, len(held)])
+        return Groups(start=start, codes=held, counts=counts, width=len(self.reach))
 
 
 class _FractionalNeighbourhoods(Searched):

@@ -20,6 +20,7 @@ from wideberth.exact import Bools, Ints
 from wideberth.principles.conflicts import Conflicts
 from wideberth.principles.dealing import shuffled_within
 from wideberth.principles.proving import best
+from wideberth.randomness import Chance
 
 #: For each class, the groups that hold a row of it.
 Held: TypeAlias = list[Ints]
@@ -63,7 +64,7 @@ def scatter(
     codes: Ints,
     near: Branches,
     smallest: int,
-    rng: np.random.Generator,
+    rng: Chance,
     ways: Sequence[str] = WAYS,
     *,
     complete: bool = False,
@@ -78,7 +79,7 @@ def scatter(
         Which values are similar.
     smallest : int
         How many rows a group must have.
-    rng : numpy.random.Generator
+    rng : Chance
         Picks among the rows of a class. It has no say in how many are left out.
     ways : sequence of str
         How to look for groups, some of `WAYS`.
@@ -178,9 +179,7 @@ def _free(held: Held, classes: Ints, hands: int) -> Bools:
     return free
 
 
-def _coloured(
-    conflicts: Conflicts, kept: Ints, hands: int, rng: np.random.Generator | None = None
-) -> Held:
+def _coloured(conflicts: Conflicts, kept: Ints, hands: int, rng: Chance | None = None) -> Held:
     """Give each class, those near the root first, to the smallest groups that it fits in.
 
     Of classes equally near and of groups equally small, a generator decides if there is one.
@@ -356,7 +355,7 @@ class _Tables:
                 self.move(v, None, int(fits[np.argmin(self.sizes[fits])]))
 
 
-def _labels(conflicts: Conflicts, held: Held, rng: np.random.Generator) -> Ints:
+def _labels(conflicts: Conflicts, held: Held, rng: Chance) -> Ints:
     """Give the groups of each class to its rows at random, and number those that have any."""
     labels = np.full(len(conflicts.codes), -1, dtype=np.int64)
     order = shuffled_within(conflicts.member, rng)

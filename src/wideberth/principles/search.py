@@ -8,6 +8,7 @@ has more rows than there are groups.
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 from math import isqrt
 
@@ -20,6 +21,7 @@ from wideberth.groups import Groups
 from wideberth.kernels import kinds
 from wideberth.kernels.kinds import Kernel
 from wideberth.memory import budget
+from wideberth.principles.allowance import Allowance
 from wideberth.principles.base import Rule, remembered
 from wideberth.principles.dealing import deal, shuffled_within
 from wideberth.principles.deciding import (
@@ -34,6 +36,7 @@ from wideberth.principles.deciding import (
 )
 from wideberth.principles.local import Local
 from wideberth.principles.parting import Cap, Relation
+from wideberth.randomness import Chance
 
 #: Rows that are looked at together, at most; of more, as many sets as it takes, small ones first.
 _TOGETHER, _SMALL = 4096, 1024
@@ -86,19 +89,28 @@ class Searched(Rule):
         The smallest permitted group.
     line : Line, optional
         The codes on a line, if no two similar rows may share a group and there is such a line.
+    allowed : Allowance, optional
+        Values that are near nothing, not even themselves.
     """
 
     monotone = False
     certain = False
 
     def __init__(
-        self, near: Similarity, width: int, cap: Cap, smallest: int, line: Line | None = None
+        self,
+        near: Similarity,
+        width: int,
+        cap: Cap,
+        smallest: int,
+        line: Line | None = None,
+        allowed: Allowance | None = None,
     ) -> None:
         self.near = near
         self.width = width
         self.cap = cap
         self.smallest = self.least = smallest
         self.line = line
+        self.allowance = allowed
         #: All pairs of so many rows may be looked at in one go: a matrix, its bits, and a copy.
         self.together = max(_TOGETHER, isqrt(budget() // 3))
         if line is not None:
@@ -108,7 +120,13 @@ class Searched(Rule):
     @remembered
     def crowd(self, groups: Groups) -> Ints:
         """The most rows of each group that are near one of them, itself included."""
-        return groups.max(self.near.crowd(groups))
+        return groups.max(self._near(groups))
+
+    def _near(self, groups: Groups) -> Ints:
+        """Count, for each entry, the rows of its group that are near it."""
+        if self.allowance is None:
+            return self.near.crowd(groups)
+        return self.allowance.crowd(self.near, groups)
 
     def satisfies(self, groups: Groups) -> Bools:
         """Tell which groups have rows enough, none of them near too many."""
@@ -118,7 +136,8 @@ class Searched(Rule):
     def feasible(self, groups: Groups) -> Bools:
         """Tell for which groups a partition is found; see the module's remark."""
         if self.line is not None:
-            return self.line.crowds(groups) <= groups.sizes // self.smallest
+            hands = groups.sizes // self.smallest
+            return (self.line.crowds(groups) <= hands) & (hands > 0)
         # To count the neighbours of all rows takes longer than to take many rows apart.
         large = bool((groups.sizes > _TOGETHER).any())
         verdict = np.zeros(len(groups), dtype=bool) if large else self.satisfies(groups)
@@ -126,7 +145,7 @@ class Searched(Rule):
             verdict[group] = self.answer(groups.rows(group)).verdict == "yes"
         return verdict
 
-    def finish(self, codes: Ints, rng: np.random.Generator) -> Ints:
+    def finish(self, codes: Ints, rng: Chance) -> Ints:
         """Partition one group, or say that no partition was found."""
         # The search sees the sorted codes only; who of several equal rows goes where is chance.
         order = shuffled_within(codes, rng)
@@ -167,8 +186,19 @@ class Searched(Rule):
             answer = searched(relation, local, self.cap, self.smallest)
         return answer
 
+    def ruled_out(self, codes: Ints, unit: int) -> Witness | None:
+        """Prove that rows make no groups of at least so many rows."""
+        larger = copy(self)
+        larger.smallest = max(unit, self.smallest)
+        codes = np.sort(codes)
+        return (larger.answer if self.line is not None else larger.refuted)(codes).witness
+
     def among(self, codes: Ints) -> tuple[Relation, Ints]:
         """Return who is near whom among the values of some rows, and the rows' places there."""
+        if self.allowance is not None:  # rows that are near themselves alone
+            values, places = self.allowance.places(codes)
+            free = int(self.allowance.codes[codes].sum())
+            return Relation(self.allowance.apart(self.near.matrix(values), free)), places
         values, local = np.unique(codes, return_inverse=True)
         return Relation(self.near.matrix(values)), local.reshape(-1)
 
@@ -210,7 +240,7 @@ class Searched(Rule):
         if len(codes) < self.smallest:
             return Answer.no(Witness("rows", len(codes), self.smallest))
         whole = self._together(codes)
-        near = self.near.crowd(whole)
+        near = self._near(whole)
         if int(near.max()) - 1 <= self.cap.of(len(codes)):
             return Answer("yes", labels=np.zeros(len(codes), dtype=np.int64))
         witness = crowded(len(codes), int(near.max()) - 1, self.cap, self.smallest)
@@ -218,6 +248,8 @@ class Searched(Rule):
             if witness is not None:
                 break
             around = np.intersect1d(self.near.near(int(whole.codes[entry])), whole.codes)
+            if self.allowance is not None:
+                around = around[~self.allowance.codes[around]]
             counts = whole.counts[np.searchsorted(whole.codes, around)]
             heavy = np.sort(np.argsort(-counts, kind="stable")[:_TOGETHER])
             relation = Relation(self.near.matrix(around[heavy]))

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from wideberth.encode import Codes, Domain
-from wideberth.errors import ParameterError
+from wideberth.errors import ParameterError, what_to_type
 from wideberth.exact import Bools, Floats, Ints
 from wideberth.groups import Groups
 from wideberth.principles.base import Needs, Principle, Rule, parameter, register, remembered
@@ -81,7 +81,9 @@ class MultiAttributeLDiversity(Principle):
         if domain.parts is None:
             raise ParameterError(
                 "multi-attribute-l needs two or more sensitive attributes",
-                hint="--sensitive disease,salary",
+                hint=what_to_type(
+                    python='sensitive=["disease", "salary"]', command="--sensitive disease,salary"
+                ),
             )
         return _Several(self.single(), domain)
 

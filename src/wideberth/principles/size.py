@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from wideberth.encode import Domain
-from wideberth.errors import ParameterError
+from wideberth.errors import ParameterError, what_to_type
 from wideberth.exact import Bools, Floats, Ints, at_least, at_most, fraction
 from wideberth.groups import Groups
 from wideberth.kernels import kinds
@@ -128,6 +128,6 @@ def _population(groups: Groups) -> Ints:
     if groups.population is None:
         raise ParameterError(
             "delta-presence needs a population table",
-            hint="--population FILE, or check(…, population=table)",
+            hint=what_to_type(python="check(…, population=table)", command="--population FILE"),
         )
     return groups.population

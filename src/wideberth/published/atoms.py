@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from decimal import Decimal
 from fractions import Fraction
 from itertools import groupby
 from math import ceil, floor
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -26,7 +27,8 @@ from wideberth.published.points import MICROSECONDS, Point, calendar, number
 
 #: More whole numbers than these are not listed one by one.
 _MOST = 100_000
-_LARGEST = 2**62
+#: Whole numbers below these fit into 64 bits, and into the digits of a decimal.
+_LARGEST, _LONGEST = 2**62, 10**37
 _NUMERIC = ("integer", "float", "decimal")
 
 
@@ -132,8 +134,12 @@ def _ends(stretches: Sequence[_Stretch]) -> list[int | Fraction]:
 
 
 def _numbers(name: str, stretches: Sequence[_Stretch]) -> Told:
-    if all(end.denominator == 1 and -_LARGEST < end < _LARGEST for end in _ends(stretches)):
-        return Told(_listed(name, stretches), "integer", True)
+    ends = _ends(stretches)
+    if all(end.denominator == 1 for end in ends):
+        if all(-_LARGEST < end < _LARGEST for end in ends):
+            return Told(_listed(name, stretches, pl.Int64), "integer", True)
+        if all(-_LONGEST < end < _LONGEST for end in ends):
+            return Told(_listed(name, stretches, pl.Decimal(38, 0)), "decimal", True)
     inside = {float(value) for stretch in stretches for value in _inside(stretch, whole=False)}
     return Told(pl.Series(name, sorted(inside), dtype=pl.Float64), "float", True)
 
@@ -141,20 +147,22 @@ def _numbers(name: str, stretches: Sequence[_Stretch]) -> Told:
 def _days(name: str, stretches: Sequence[_Stretch]) -> pl.Series:
     """List days; where times of day are told, only the moments that are."""
     if all(end.denominator == 1 for end in _ends(stretches)):
-        return _listed(name, stretches).cast(pl.Int32).cast(pl.Date)
+        return _listed(name, stretches, pl.Int64).cast(pl.Int32).cast(pl.Date)
     inside = {value for stretch in stretches for value in _inside(stretch, whole=False)}
     moments = sorted(int(value * MICROSECONDS) for value in inside)
     return pl.Series(name, moments, dtype=pl.Int64).cast(pl.Datetime("us"))
 
 
-def _listed(name: str, stretches: Sequence[_Stretch]) -> pl.Series:
+def _listed(name: str, stretches: Sequence[_Stretch], dtype: Any) -> pl.Series:
     """List whole numbers from the first to the last, or just the ends if they are too many."""
     inside = {value for stretch in stretches for value in _inside(stretch, whole=True)}
     low, high = floor(min(inside, default=0)), ceil(max(inside, default=0))
-    values = range(low, high + 1)
+    values: Sequence[Any] = range(low, high + 1)
     if high - low >= _MOST:
-        return pl.Series(name, sorted({int(value) for value in inside}), dtype=pl.Int64)
-    return pl.Series(name, values, dtype=pl.Int64)
+        values = sorted({int(value) for value in inside})
+    if dtype != pl.Int64:
+        values = [Decimal(value) for value in values]
+    return pl.Series(name, values, dtype=dtype)
 
 
 def _inside(stretch: _Stretch, *, whole: bool) -> list[int | Fraction]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -12,15 +13,16 @@ import polars as pl
 
 from wideberth.encode import Codes, Domain, encode, encode_as, join
 from wideberth.errors import TableError
-from wideberth.exact import Bools, Floats, Ints
+from wideberth.exact import Bools, Floats, Ints, Numbers, ratios
 from wideberth.hierarchy import Hierarchy, as_rule, parse_spec
 from wideberth.published.atoms import told
 from wideberth.published.labels import OR_MISSING, TO, anything, members, unpacked
 from wideberth.published.placing import Line, Place
-from wideberth.quasi import Quasi, read_quasi
+from wideberth.quasi import Quasi, in_one_way, read_quasi
 from wideberth.schema import infer_type
 
 Rule: TypeAlias = Hierarchy | str | Path | Mapping[str, Any]
+Write: TypeAlias = Callable[[pl.Series], pl.Series]
 
 #: Rules that make a hierarchy without seeing the values.
 _SELF_CONTAINED = ("file", "parents", "icd")
@@ -40,9 +42,10 @@ class Axis:
         The values people can have, in order: numbers and dates ascending, leaves as in the
         hierarchy, texts sorted.
     places : array of float
-        Where each atom lies: the number (days for dates), or 0, 1, 2, … for categories.
-    numeric : bool
-        Whether the atoms are numbers or dates.
+        Where each atom lies: how far from the first (in days for dates), or 0, 1, 2, … for
+        categories.
+    numbers : Numbers, optional
+        The atoms themselves, exactly, if they are numbers or dates (in days).
     labels : array of int32
         For each published row, which label it has; of a table that is not in memory, for each box.
     texts : list of str or None
@@ -71,7 +74,7 @@ class Axis:
     columns: tuple[str, ...]
     atoms: pl.Series
     places: Floats
-    numeric: bool
+    numbers: Numbers | None
     labels: Codes
     texts: list[str | None]
     counts: Ints
@@ -85,10 +88,25 @@ class Axis:
     histogram: Ints | None
     tree: Hierarchy | None
 
+    @property
+    def numeric(self) -> bool:
+        """Whether the atoms are numbers or dates."""
+        return self.numbers is not None
+
     def widths(self) -> Ints:
         """Return how many atoms each label covers; missing counts as one more."""
         total = np.concatenate(([0], np.cumsum(self.last - self.first + 1)))
         return total[self.start[1:]] - total[self.start[:-1]] + self.missing
+
+    def drawn(self, labels: Codes, rng: np.random.Generator) -> Codes:
+        """Draw an atom that each label covers; ``len(atoms)`` is a missing value."""
+        known = np.concatenate(([0], np.cumsum(self.last - self.first + 1)))
+        base, after = known[self.start[labels]], known[self.start[labels + 1]]
+        many = after - base + self.missing[labels]
+        at = base + np.minimum((rng.random(len(labels)) * many).astype(np.int64), many - 1)
+        run = np.searchsorted(known, np.minimum(at, known[-1] - 1), side="right") - 1
+        atoms = (np.append(self.first, 0)[run] + at - known[run]).astype(np.int32)
+        return np.where(at < after, atoms, np.int32(len(self.atoms)))
 
     def spans(self) -> Floats:
         """Return how far apart the outermost places are that each label covers."""
@@ -128,11 +146,13 @@ def read_axis(
     >>> age.atoms.to_list(), age.texts, age.widths().tolist()
     ([20, 21, 22, 23, 24, 25], ['*', '20..22', '25'], [7, 3, 1])
     """
-    labels, texts = _merged(*_labels(name, published))
+    as_written = kind in ("text", "category")
+    write = None if as_written else partial(in_one_way, hierarchy=hierarchy)
+    labels, texts = _merged(*_labels(name, published, write))
     read = True
     if original is not None:
         quasi = read_quasi(original.alias(name), kind=kind, hierarchy=hierarchy)
-    elif (tree := _tree(hierarchy)) is not None:
+    elif (tree := _tree(name, hierarchy)) is not None:
         quasi = _of_leaves(name, tree, kind)
     else:
         atoms, kind, read = told(name, texts, kind)
@@ -155,8 +175,10 @@ def read_axis(
         name=name,
         columns=tuple(series.name for series in published),
         atoms=_values(domain),
-        places=numbers.floats() if numbers is not None else np.arange(domain.known, dtype=float),
-        numeric=numbers is not None,
+        places=np.arange(domain.known, dtype=float)
+        if numbers is None
+        else ratios(numbers.offsets, numbers.per),
+        numbers=numbers,
         labels=labels,
         texts=texts,
         counts=np.bincount(labels, minlength=len(texts)),
@@ -171,8 +193,10 @@ def read_axis(
     )
 
 
-def _labels(name: str, published: Sequence[pl.Series]) -> tuple[Codes, list[str | None]]:
-    """Number the distinct labels, and write them; two bounds make one."""
+def _labels(
+    name: str, published: Sequence[pl.Series], write: Write | None
+) -> tuple[Codes, list[str | None]]:
+    """Number the distinct labels, and write them, numbers in one way; two bounds make one."""
     columns = [encode(series) for series in published]
     if len(columns) == 1:
         domain = columns[0].domain
@@ -181,10 +205,10 @@ def _labels(name: str, published: Sequence[pl.Series]) -> tuple[Codes, list[str 
                 f"quasi-identifier '{name}' holds lists", hint="make a column of each component"
             )
         lacking = domain.missing is not None
-        return columns[0].codes, [*_written(domain), *([None] if lacking else [])]
+        return columns[0].codes, [*_written(domain, write), *([None] if lacking else [])]
     joint = join(name, columns)
     assert joint.domain.parts is not None  # noqa: S101 - it was made of several columns
-    written = [[*_written(column.domain), None] for column in columns]
+    written = [[*_written(column.domain, write), None] for column in columns]
     rows = (
         [texts[code] for texts, code in zip(written, codes, strict=True)]
         for codes in joint.domain.parts.tolist()
@@ -216,14 +240,16 @@ def _bounded(low: str | None, high: str | None, missing: str | None = None) -> s
     return text + OR_MISSING if missing is not None and missing.lower() == "true" else text
 
 
-def _written(domain: Domain) -> list[str]:
-    """Write the values; whole floats as whole numbers."""
+def _written(domain: Domain, write: Write | None) -> list[str]:
+    """Write the values; whole floats as whole numbers, text that is numbers in one way."""
     if domain.values is not None and domain.values.dtype.is_float():
         return [text.removesuffix(".0") for text in domain.texts]
+    if domain.values is not None and domain.values.dtype == pl.String and write is not None:
+        return write(domain.values).to_list()
     return domain.texts
 
 
-def _tree(rule: Rule | None) -> Hierarchy | None:
+def _tree(name: str, rule: Rule | None) -> Hierarchy | None:
     """Return a hierarchy if it can be had without the values below it."""
     if rule is None or isinstance(rule, Hierarchy):
         return rule
@@ -231,7 +257,7 @@ def _tree(rule: Rule | None) -> Hierarchy | None:
         rule = as_rule(str(rule), Path())
     if not any(key in rule for key in _SELF_CONTAINED):
         return None
-    return parse_spec(rule, [], Path())
+    return parse_spec(rule, [], Path(), column=name)
 
 
 def _of_leaves(name: str, tree: Hierarchy, kind: str | None) -> Quasi:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from wideberth.errors import ParameterError, TableError
+from wideberth.errors import ParameterError, TableError, what_to_type
 from wideberth.exact import Bools, Ints
 from wideberth.groups import Partition
 from wideberth.published.alike import alike
@@ -84,7 +84,10 @@ class Published:
         ([2, 1], [[10, 1], [2, 1]])
         """
         if not quasi:
-            raise ParameterError("no quasi-identifiers are given", hint="--qi age,zip,sex")
+            raise ParameterError(
+                "no quasi-identifiers are given",
+                hint=what_to_type(python='quasi=["age", "zip"]', command="--qi age,zip,sex"),
+            )
         if not frame.height:
             raise TableError("the table has no rows", hint="give a table that says something")
         hierarchies, types = hierarchies or {}, types or {}
@@ -122,7 +125,14 @@ class Published:
             every &= axis.everything[self.labels[:, i]]
         return every
 
-    def covering(self, *, most: int = 2_000_000, seed: int = 0, everyone: bool = False) -> Covering:
+    def covering(
+        self,
+        *,
+        most: int = 2_000_000,
+        seed: int = 0,
+        everyone: bool = False,
+        few: int | None = None,
+    ) -> Covering:
         """Find the boxes that cover each victim.
 
         With an original, a victim is a row of it. Without, a victim is known by its box only, and
@@ -137,8 +147,69 @@ class Published:
             For the sample.
         everyone : bool
             Whether to look at every victim, however many pairs there are.
+        few : int, optional
+            How many victims to look at, at most, unless all of them are.
         """
-        return covering(self.axes, self.labels, most=most, seed=seed, everyone=everyone)
+        return covering(self.axes, self.labels, most=most, seed=seed, everyone=everyone, few=few)
+
+    def drawn(self, few: int, *, seed: int = 0) -> tuple[Published, Ints]:
+        """Draw a person for each of some rows, at random among those whom its labels cover.
+
+        Such people stand for those of an original that is not at hand.
+
+        Parameters
+        ----------
+        few : int
+            For how many rows, at most.
+        seed : int
+            For the draws.
+
+        Returns
+        -------
+        Published
+            The same boxes, with these people for an original.
+        array of int
+            Which row each of them has.
+
+        Examples
+        --------
+        >>> published = Published.read(pl.DataFrame({"age": ["20..29", "34"]}), ["age"])
+        >>> people, rows = published.drawn(10)
+        >>> rows.tolist(), people.axes[0].points.tolist()[1]
+        ([0, 1], 14)
+        """
+        rng = np.random.default_rng(seed)
+        many = len(self.boxes.labels)
+        rows = np.arange(many)
+        if few < many:
+            rows = np.sort(rng.choice(many, few, replace=False))
+        labels = self.labels[self.boxes.labels[rows]]
+        axes = tuple(
+            replace(axis, points=axis.drawn(labels[:, i], rng)) for i, axis in enumerate(self.axes)
+        )
+        return replace(self, axes=axes, original_rows=len(rows)), rows
+
+    def without(self, axis: int) -> tuple[Published, Ints]:
+        """Drop a quasi-identifier, and return which of the new boxes each box is part of.
+
+        >>> frame = pl.DataFrame({"age": ["20..29", "20..29", "34"], "sex": ["m", "f", "f"]})
+        >>> rest, part_of = Published.read(frame, ["age", "sex"]).without(1)
+        >>> rest.sizes.tolist(), part_of.tolist()
+        ([2, 1], [0, 0, 1])
+        """
+        others = [i for i in range(len(self.axes)) if i != axis]
+        axes = tuple(self.axes[i] for i in others)
+        merged = alike([self.labels[:, i] for i in others], [len(one.texts) for one in axes])
+        boxes = Partition(merged.labels[self.boxes.labels], merged.count)
+        fewer = Published(
+            axes=axes,
+            rows=self.rows,
+            boxes=boxes,
+            labels=self.labels[merged.first_rows()][:, others],
+            sizes=np.bincount(merged.labels, self.sizes, merged.count).astype(np.int64),
+            original_rows=self.original_rows,
+        )
+        return fewer, merged.labels.astype(np.int64)
 
 
 def columns_of(frame: pl.DataFrame, quasi: Sequence[str]) -> dict[str, list[str]]:

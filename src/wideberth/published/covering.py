@@ -89,21 +89,27 @@ def covering(
     most: int,
     seed: int,
     everyone: bool,
+    few: int | None = None,
 ) -> Covering:
     """Find the boxes that cover each victim; see `Published.covering`.
 
-    With an original, labels that cannot be understood exclude nobody: they are left out.
+    With an original, labels that cannot be understood exclude nobody: they are left out. At most
+    `few` victims are looked at, if that is given, unless everyone is.
     """
     points = axes[0].points
+    rng = np.random.default_rng(seed)
     used = [i for i, axis in enumerate(axes) if points is None or axis.read]
     if not used:  # nothing is known of anybody
         return _everybody(0 if points is None else len(points), len(labels))
     sieve = Sieve([axes[i] for i in used], labels[:, used])
+    of = len(labels) if points is None else len(points)
+    few = of if few is None or everyone else min(few, of)
+    rows = np.arange(of) if few == of else np.sort(rng.choice(of, few, replace=False))
     if points is None:  # each victim is a box
-        who = np.arange(len(labels), dtype=np.int32)
+        who = rows.astype(np.int32)
         low, high = (np.ascontiguousarray(ends.T) for ends in (sieve.low, sieve.high))
     else:  # victims with the same values are one
-        values = [column for i in used if (column := axes[i].points) is not None]
+        values = [column[rows] for i in used if (column := axes[i].points) is not None]
         same = alike(values, [len(axes[i].atoms) + 1 for i in used])
         who = same.labels
         first = same.first_rows()
@@ -112,9 +118,8 @@ def covering(
     def look(chosen: Ints) -> Found:
         return sieve.enclosing(low[chosen], high[chosen], chosen if points is None else None)
 
-    rng = np.random.default_rng(seed)
-    many = len(who)
-    if not everyone and _mean(look, rng, np.arange(len(low))) * len(low) > most:
+    many, unlike = len(who), who if points is None else np.arange(len(low))
+    if not everyone and _mean(look, rng, unlike) * len(unlike) > most:
         many = min(many, max(int(_SHARE * most / (_mean(look, rng, who) or 1.0)), 1))
     while True:
         victims = np.arange(len(who))
@@ -129,12 +134,12 @@ def covering(
     situation = np.empty(len(chosen), dtype=np.int64)
     situation[found.order] = number
     return Covering(
-        victims=victims,
-        of=len(who),
+        victims=rows[victims],
+        of=of,
         situation=situation[place],
         start=start,
         boxes=boxes,
-        exact=many == len(who),
+        exact=many == of,
     )
 
 

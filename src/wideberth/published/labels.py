@@ -17,6 +17,8 @@ TO = ".."
 #: What a group adds to its value when some of its rows have none.
 OR_MISSING = " or missing"
 
+#: What is published of a group whose set of values would be too long.
+ANYTHING = "*"
 #: Words for "could be any value", beside stars.
 ANY = frozenset({"Any", "any", "ANY"})
 #: Words for a missing value, where no value is called so.

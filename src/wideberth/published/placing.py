@@ -92,9 +92,11 @@ class Line:
             return self.nothing
         if (inner := unpacked(label)) != label:
             return self.place(inner)
-        for way in (self._interval, self._set, self._mask):
-            if (covered := way(label)) is not None:
-                return Place(covered)
+        if (covered := self._interval(label)) is not None:
+            return Place(covered)
+        # A list or a mask that fits no value was meant in another way, and is not understood.
+        if covered := self._set(label) or self._mask(label):
+            return Place(covered)
         return None if value is None else Place(value)
 
     def single(self, label: str | None) -> Place:

@@ -25,6 +25,7 @@ from wideberth.reporting.discretion import (
     worst_of,
 )
 from wideberth.reporting.verdict import verdict
+from wideberth.showing.verdict import fails
 
 #: How many points of a curve are kept, how many bars of a histogram, how many worst groups.
 POINTS, BARS, WORST = 200, 40, 10
@@ -52,6 +53,10 @@ class Report:
     def to_dict(self) -> Dict:
         """Return plain values, for JSON."""
         return self.content
+
+    def fails(self, fail_on: str = "high") -> bool:
+        """Tell whether a finding has this severity or a higher one, or the audit is not safe."""
+        return not self.content["risk"]["after"]["safe"] or fails(self.content["findings"], fail_on)
 
     def json(self) -> str:
         """Return it as JSON."""
@@ -152,6 +157,8 @@ def compose(
         What else its readers must know.
     """
     made = dict(manifest or {})
+    if str(made.get("seed")).startswith("fixed"):  # manifests of earlier versions have the number
+        made["seed"] = "fixed, for tests only"
     judged = list((check or audit).get("principles") or [])
     after = discreet(audit)
     name = name or (made.get("output") or {}).get("name")
@@ -197,9 +204,13 @@ def compose(
         "queries": None if queries is None else dict(queries),
         "probe": None if probe is None else dict(probe),
         "findings": [finding(found) for found in findings],
-        "promise": made.get("promise", PROMISE) if keeps else NO_PROMISE,
+        "promise": (made.get("promise") or PROMISE) if keeps else NO_PROMISE,
         "not_promised": list(made.get("not_promised") or NOT_PROMISED),
-        "notes": [*map(not_pointing, audit.get("notes") or ()), *made.get("warnings", ()), *notes],
+        "notes": [
+            *map(not_pointing, audit.get("notes") or ()),
+            *(made.get("warnings") or ()),
+            *notes,
+        ],
         "manifest": made or None,
     }
     content["verdict"] = verdict(content)

@@ -19,6 +19,7 @@ from wideberth.showing.wording import FEW
 _COUNTS = {
     *("people", "uniques", "certain", "certain_people", "upward", "downward", "above_half"),
     *("rows", "violating_rows", "suppressed", "covered_by_no_box", "covered_in_some_only"),
+    *("published_exactly", "nearly"),
     "smallest",
 }
 #: What counts people for each of its keys.
@@ -55,6 +56,7 @@ def discreet(audit: Mapping[str, Any]) -> Dict:
         }
         for attribute in audit.get("attributes") or ()
     ]
+    told["disclosures"] = [_hidden(one) for one in audit.get("disclosures") or ()]
     return told
 
 

@@ -30,6 +30,7 @@ def page(content: Dict) -> str:
             "table": adversaries.identity(content["risk"]),
             "charts": _drawn(drawn["identity"]),
         },
+        unprotected=adversaries.unprotected(content["risk"]),
         tradeoffs=_drawn(drawn["tradeoffs"]),
         sizes=_drawn(drawn["sizes"]),
         losses=_drawn(drawn["losses"]),
@@ -89,9 +90,13 @@ def _learnt(attribute: Dict, how: str) -> list[float]:
 
 
 def _tile(what: str, then: list[float] | None, now: list[float]) -> Dict:
-    """Show the worse of two chances; if it is that without the group, the other one as well."""
+    """Show the worse of two chances, and which adversary has it: whether the group is known."""
     before = wording.as_risk(max(then)) if then else None
     worst, known = wording.as_risk(max(now)), wording.as_risk(now[0])
     if worst != known:
-        what += f" ({known} if the group is known)"
+        what += f", group not known ({known} if the group is known)"
+    elif worst in map(wording.as_risk, now[1:]):
+        what += ", whether or not the group is known"
+    else:
+        what += " if the group is known"
     return {"then": before, "now": worst, "what": what}

@@ -123,7 +123,8 @@ def report(
     tradeoffs, untold = _tradeoffs(given, taken.original)
     tell("writing")
     return compose(
-        audit=after.to_dict(),
+        # The worst groups of a release are named by what is published of them.
+        audit=after.to_dict(show_rows=True),
         before=None if before is None else before.to_dict(),
         advice=tradeoffs,
         utility=utility.to_dict(),
@@ -142,13 +143,14 @@ def _before(taken: Taken, after: Audit, limits: Mapping[str, float] | None) -> A
     given, original = taken.examined, taken.original
     if original is None:
         return None
+    columns = [*given.attributes, *given.sensitive]
     whole = take(
-        original[[*given.attributes, *given.sensitive]],
+        original[columns],
         quasi=given.attributes,
         sensitive=given.sensitive,
         principles=[p for p in given.principles if p.needs != "population"] or None,
         hierarchies={k: v for k, v in given.hierarchies.items() if k in given.sensitive},
-        types={k: v for k, v in given.types.items() if k in original.columns},
+        types={k: v for k, v in given.types.items() if k in columns},
     )
     near = [a.known.attacks for a in after.attributes if a.known.attacks.neighbourhoods]
     reach = near[0].neighbourhoods if len(near) == 1 else None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from wideberth.reporting.content import Report
 from wideberth.reporting.verdict import losses
 from wideberth.showing import adversaries, tabling
+from wideberth.showing.verdict import MARKS, WORDS
 from wideberth.showing.wording import count, percent
 
 if TYPE_CHECKING:
@@ -42,11 +43,11 @@ def render(report: Report, *, unicode: bool = True) -> list[RenderableType]:
     write = _Writer(unicode)
     verdict = told["verdict"]
     style = _STYLES[verdict["level"]]
-    sign = {"good": "✓", "caution": "▲", "bad": "✗"}[verdict["level"]]
+    sign, word = MARKS[verdict["level"]], WORDS[verdict["level"]]
     parts: list[RenderableType] = [
         Text(write.text(told["title"]), style="bold"),
         Text(write.text(tabling.release_in_words(told["release"]))),
-        Text(write.text(f"\n{sign} {verdict['headline']}"), style=f"{style} bold"),
+        Text(write.text(f"\n{sign} {word}: {verdict['headline']}"), style=f"{style} bold"),
         write.pairs((line["about"], line["text"]) for line in verdict["sentences"]),
     ]
     if told["policy"]["principles"]:
@@ -55,6 +56,8 @@ def render(report: Report, *, unicode: bool = True) -> list[RenderableType]:
     for attribute in told["risk"]["after"]["attributes"]:
         parts += write.table(adversaries.learnt(attribute, _before(told, attribute["on"])))
         parts += [Text(write.text(claim)) for claim in adversaries.claims(attribute)]
+    if (unprotected := adversaries.unprotected(told["risk"])) is not None:
+        parts += write.table(unprotected)
     if told["tradeoff"]:
         parts += write.table(tabling.tradeoffs(told["tradeoff"]))
     parts += _bars(told, write)

@@ -1,14 +1,15 @@
 """The verdict: is the policy met, what is risked before and after, what it costs, what is left.
 
 It stands at the top of a report, in words. It says no more than was found: no policy, no praise.
+Level, word and headline come from `wideberth.showing.verdict`, as those of an audit do.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from wideberth.showing.adversaries import chief, looked_at
+from wideberth.showing.verdict import Verdict, judge, seeded
 from wideberth.showing.wording import (
     FEW,
     as_risk,
@@ -42,42 +43,26 @@ def verdict(content: Dict) -> Dict:
         ("Findings", _findings(content["findings"])),
         ("Not promised", _LIMITS),
     ]
-    level, headline = _judged(content)
     return {
-        "level": level,
-        "headline": headline,
+        **_judged(content).to_dict(),
         "sentences": [{"about": about, "text": text} for about, text in lines if text],
     }
 
 
-def _judged(content: Dict) -> tuple[str, str]:
-    """Return level and headline. Good is what keeps a policy, with nothing grave against it."""
-    grave = _of(content["findings"], "high")
-    doubts = _of(content["findings"], "medium")
-    against = counted(grave or doubts, "grave finding" if grave else "finding")
-    there = f"there {'is' if grave == 1 else 'are'} {against}"
-    met = content["policy"]["satisfied"]
-    if met is None:
-        if grave:
-            return "bad", f"No policy was given to judge by, and {there}"
-        return "caution", "No policy was given: the risk is described, not judged"
-    if not met:
-        failed = [p for p in content["policy"]["principles"] if not p["satisfied"]]
-        of = len(content["policy"]["principles"])
-        return "bad", f"The policy is not met: {len(failed)} of {counted(of, 'principle')} failed"
-    if grave:
-        return "bad", f"The policy is met, yet {there}: do not publish it so"
-    if doubts:
-        return "caution", f"The policy is met, with {against} to look at"
-    if any(found["name"] == "mixture" for found in content["findings"]):
-        return "caution", "The policy is met by each group, but groups that overlap tell more"
-    if content["policy"]["guessed"]:
-        return "caution", "The policy is met, if the roles of the columns are guessed right"
-    return "good", "The policy is met, and the audit found nothing grave"
-
-
-def _of(findings: Iterable[Dict], severity: str) -> int:
-    return sum(found["severity"] == severity for found in findings)
+def _judged(content: Dict) -> Verdict:
+    """Apply the one rule that audits and the app apply."""
+    release, policy = content["release"], content["policy"]
+    left = release["suppressed"]
+    total = release["rows"] + (left or 0) - release["starred"]
+    return judge(
+        content["findings"],
+        satisfied=policy["satisfied"],
+        principles=policy["principles"],
+        guessed=policy["guessed"],
+        lost=overall_loss(content),
+        left_out=None if left is None or not total else left / total,
+        seeded=seeded(content["manifest"]),
+    )
 
 
 def _same(audit: Dict | None, attribute: Dict) -> Dict | None:
@@ -98,6 +83,8 @@ def _policy(policy: Dict) -> str:
         groups, rows = principle["violating_groups"], principle["violating_rows"]
         where = f"{counted(groups, 'group')} with {counted(rows, 'row')}"
         said.append(f"Violated: {_named(principle)}, in {where}")
+    if policy["satisfied"] is False and not failed:
+        said.append("But rows of one group are published with different quasi-identifiers")
     return " ".join(sentence(part) for part in said)
 
 
@@ -147,7 +134,8 @@ def _attribute(attribute: Dict, before: Dict | None) -> str:
     then = chief(before["known"]) if before else None
     if then and then[0] == how:
         said.append(f"Before: {_guessed(then[1], how)}")
-    said.append(f"After: {_guessed(risk, how)}" if said else _guessed(risk, how))
+    now = f"if the group is known, {_guessed(risk, how)}"
+    said.append(f"After, {now}" if said else now)
     fullest = (attribute["known"].get("nearness") or {}).get("fullest")
     if fullest is not None and fullest > risk["worst"] + 1e-9:
         said.append(f"An interval of that reach, where it is best, holds up to {as_risk(fullest)}")

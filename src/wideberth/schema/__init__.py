@@ -4,17 +4,57 @@ Types are told from all values of a column, never from a sample: one late odd va
 come up in the middle of a release.
 """
 
-from wideberth.schema.guessing import Guess, guess
+from wideberth.schema.guessing import Guess, guess, leads_to_people, looks_of
 from wideberth.schema.naming import absent, by_column, covers, expanded, prefix_of, short_for, shown
-from wideberth.schema.proposing import policy_text
-from wideberth.schema.roles import ROLES, check_roles
+from wideberth.schema.people import LOOKED_AT, People, people_in, people_there
+from wideberth.schema.proposing import Proposal, Suggestion, policy_text
+from wideberth.schema.remarks import (
+    is_remarked,
+    noticed,
+    on_values,
+    proposed,
+    question,
+    require_one_way,
+)
+from wideberth.schema.roles import (
+    LISTS,
+    MEANING,
+    ROLES,
+    UNDECIDED,
+    check_roles,
+    how_to_decide,
+    require_decided,
+)
+from wideberth.schema.strays import (
+    CALLED,
+    CANDIDATES,
+    ENDS,
+    Facts,
+    Strays,
+    on_rows,
+    strays_in,
+    strays_of,
+)
 from wideberth.schema.types import TYPES, convert, infer_type
 from wideberth.schema.vectors import components, is_vector, require_finite, require_vectors
+from wideberth.tables.notation import too_long
 
 __all__ = [
+    "CALLED",
+    "CANDIDATES",
+    "ENDS",
+    "LISTS",
+    "LOOKED_AT",
+    "MEANING",
     "ROLES",
     "TYPES",
+    "UNDECIDED",
+    "Facts",
     "Guess",
+    "People",
+    "Proposal",
+    "Strays",
+    "Suggestion",
     "absent",
     "by_column",
     "check_roles",
@@ -23,12 +63,28 @@ __all__ = [
     "covers",
     "expanded",
     "guess",
+    "how_to_decide",
     "infer_type",
+    "is_remarked",
     "is_vector",
+    "leads_to_people",
+    "looks_of",
+    "noticed",
+    "on_rows",
+    "on_values",
+    "people_in",
+    "people_there",
     "policy_text",
     "prefix_of",
+    "proposed",
+    "question",
+    "require_decided",
     "require_finite",
+    "require_one_way",
     "require_vectors",
     "short_for",
     "shown",
+    "strays_in",
+    "strays_of",
+    "too_long",
 ]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from decimal import Decimal, InvalidOperation
 
 import polars as pl
 
-from wideberth.errors import ParameterError, TableError
+from wideberth.errors import ParameterError, TableError, what_to_type
 from wideberth.schema.vectors import components, is_vector
+from wideberth.tables.notation import DIGITS, READ, SURE, decimals, notations, too_long
 from wideberth.words import is_text
 
 # A vector is a list or a struct of numbers in each row, such as a probability distribution.
@@ -17,13 +19,11 @@ TYPES = ("integer", "float", "decimal", "date", "boolean", "text", "category", "
 _INTEGER = r"^[+-]?(0|[1-9][0-9]*)$"
 _DECIMAL = r"^[+-]?(0|[1-9][0-9]*)(\.[0-9]+)?$"
 _FLOAT = r"^([+-]?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)(e[+-]?[0-9]+)?|nan|[+-]?inf(inity)?)$"
-_DATES = {
-    "%Y-%m-%d": r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$",
-    "%Y/%m/%d": r"^[0-9]{4}/[0-9]{2}/[0-9]{2}$",
-    "%d.%m.%Y": r"^[0-9]{2}\.[0-9]{2}\.[0-9]{4}$",
-}
 _BOOLEANS = {"true": True, "yes": True, "false": False, "no": False}
-_DIGITS = 18  # so many always fit into 64 bits
+_ORDINARY = (1e-300, 1e300)  # floats that have so many
+_A_FEW = 64  # numbers looked at one by one, before all are
+_FAR = 400  # a power of ten beyond any that so few digits reach
+_BEYOND = "1" + "0" * DIGITS  # stands for every number that is too long
 
 
 def infer_type(series: pl.Series) -> str:
@@ -37,8 +37,10 @@ def infer_type(series: pl.Series) -> str:
     Returns
     -------
     str
-        One of :data:`TYPES`. Digits with leading zeros, or too many for 64 bits, are text: as
-        numbers, different codes could become the same.
+        One of :data:`TYPES`. Digits with leading zeros are text: as numbers, different codes
+        could become the same. So are numbers that cannot be held exactly, in 38 digits over the
+        column's smallest unit, unless two texts are the same number: as text they would count as
+        different, so the column has the type of its numbers, and converting refuses it.
 
     Examples
     --------
@@ -67,16 +69,38 @@ def _infer_from_text(series: pl.Series) -> str:
     if distinct.is_empty():
         return "text"
     if distinct.str.contains(_INTEGER).all():
-        return "text" if _integers(distinct).has_nulls() else "integer"
+        fits = not _integers(distinct).has_nulls()
+        return "integer" if fits or _repeats_a_number(distinct) else "text"
     scales = distinct.str.extract(r"\.([0-9]+)$").str.len_chars()
     if scales.n_unique() == 1 and not scales.has_nulls() and not _decimals(distinct).has_nulls():
         return "decimal"
     for kind in ("float", "boolean", "date"):
         if not _PARSERS[kind](distinct).has_nulls():
             return kind
+    if not floats(distinct).has_nulls() and _repeats_a_number(distinct):
+        return "float"
     few = max(20, len(present) // 100)
     recurring = len(distinct) < len(present)
     return "category" if recurring and len(distinct) <= few else "text"
+
+
+def _repeats_a_number(texts: pl.Series) -> bool:
+    """Tell whether two of a column's texts are one number, as 1 and 1.0 are, however long."""
+    seen = set()
+    for text in texts.to_list():
+        try:
+            sign, digits, exponent = Decimal(text).as_tuple()
+        except InvalidOperation:  # an exponent beyond all bounds
+            continue
+        if not isinstance(exponent, int):  # nan and infinity
+            continue
+        significant = "".join(map(str, digits)).lstrip("0")
+        bare = significant.rstrip("0")
+        number = (sign, bare, exponent + len(significant) - len(bare)) if bare else ()
+        if number in seen:
+            return True
+        seen.add(number)
+    return False
 
 
 def convert(series: pl.Series, type_: str) -> pl.Series:
@@ -93,7 +117,10 @@ def convert(series: pl.Series, type_: str) -> pl.Series:
     -------
     polars.Series
         an integer or float type, ``Decimal``, ``Date`` (a ``Datetime`` stays one), ``Boolean``,
-        ``List(Float64)``, or ``String`` for text and category; missing stays missing.
+        ``List(Float64)``, or ``String`` for text and category (an ``Enum`` stays one, as its
+        categories are ordered); missing stays missing.
+        Numbers are exact: an integer beyond 64 bits becomes a ``Decimal``, and so does a float
+        column with a number that is not the shortest decimal of a ``Float64``.
         The first value that does not fit is a ``TableError`` with its row.
 
     Examples
@@ -111,10 +138,12 @@ def convert(series: pl.Series, type_: str) -> pl.Series:
         kind = dtype.base_type().__name__
         what = f"column {series.name!r} has polars type {kind}, which makes no {type_}"
         raise TableError(what, hint="convert it first, or leave it out")
+    if type_ == "category" and dtype == pl.Enum:  # which has an order of its own
+        return series
     if type_ in ("text", "category"):
         return series.cast(pl.String)
     if type_ == "float" and dtype.is_numeric() and not dtype.is_float():
-        return series.cast(pl.Float64)
+        return series.cast(pl.Float64) if _short(series) else series
     if (
         (type_ == "float" and dtype.is_float())  # single precision, too: see exact.Numbers
         or (type_ == "integer" and dtype.is_integer())
@@ -128,15 +157,38 @@ def convert(series: pl.Series, type_: str) -> pl.Series:
     bad = converted.is_null() & plain.is_not_null()
     if bad.any():
         noun, form = _NOUNS[type_]
-        what = f"column {series.name!r}, row {bad.arg_true()[0] + 1}: not {noun}"
+        row = int(bad.arg_true()[0])
+        what = f"column {series.name!r}, row {row + 1}: not {noun}"
         first = plain.filter(bad).cast(pl.String)[0]
+        if type_ in _LONG and re.fullmatch(_LONG[type_], first.strip().lower()):
+            raise too_long(series.name, row)
         hint = f'write {form}, list it as missing, or make the type "text"'
-        if re.fullmatch(r"\s*[+-]?\d{1,3}(,\d{3})+(\.\d*)?\s*", first):
-            hint = "write thousands without commas, and a point for a decimal comma"
-        elif re.fullmatch(r"\s*[+-]?[\d.]*,\d+\s*", first):
-            hint = "write a point for the decimal comma"
+        if is_text(dtype) and (ways := notations(plain)):
+            hint = confirmation(series.name, ways)
         raise TableError(what, hint=hint)
     return converted.alias(series.name)
+
+
+def confirmation(name: str, ways: Sequence[str]) -> str:
+    """Say what to write so that a column is read in one of several notations."""
+    key = name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else f'"{name}"'
+    entry = " or ".join(f'{key} = "{way}"' for way in ways)
+    policy = f"{entry} under [formats] of the policy"
+    return what_to_type(
+        python=policy,
+        command=f"{policy}, or --written '{name}={ways[0]}'",
+        app=f"choose in step 1, as the type of {name}, how it is read"
+        if len(ways) > 1
+        else f"download the settings in step 1, write {entry} under [formats] of policy.toml, and "
+        "take them up again there",
+    )
+
+
+def _short(numbers: pl.Series) -> bool:
+    """Tell whether floats give back integers or decimals as they are."""
+    scale = numbers.dtype.scale if isinstance(numbers.dtype, pl.Decimal) else 0
+    ends = [abs(Decimal(end)) for end in (numbers.min(), numbers.max()) if end is not None]  # type: ignore[arg-type]
+    return max(ends, default=Decimal()) < Decimal(10) ** (SURE - scale)
 
 
 def _lists(series: pl.Series) -> pl.Series:
@@ -167,14 +219,99 @@ def unnamed(series: pl.Series) -> pl.Series:
 
 
 def _integers(text: pl.Series) -> pl.Series:
-    return _only(text, _INTEGER).cast(pl.Int64, strict=False)
+    plain = _only(text, _INTEGER)
+    whole = plain.cast(pl.Int64, strict=False)
+    if whole.null_count() == plain.null_count():
+        return whole
+    return decimals(plain)
 
 
 def _decimals(text: pl.Series) -> pl.Series:
-    plain = _only(text, _DECIMAL)
-    plain = plain.set(plain.str.count_matches("[0-9]") > _DIGITS, None)
-    scale = plain.str.extract(r"\.([0-9]+)$").str.len_chars().max() or 0
-    return plain.cast(pl.Decimal(_DIGITS, scale), strict=False)  # type: ignore[arg-type]
+    return decimals(_only(text, _DECIMAL))
+
+
+def _numbers(text: pl.Series) -> pl.Series:
+    """Read numbers exactly: as floats if those denote all of them, else as decimals.
+
+    A float denotes the shortest decimal that is read as it (see `wideberth.exact`).
+    """
+    read = floats(text)
+    numbers = read.is_not_null() & text.str.contains("[0-9]")  # nan and inf are refused elsewhere
+    # Far from the ends of their range, floats give back so many digits, whatever their power is.
+    raised = text.str.contains("[eE]")
+    ordinary = read.abs().is_between(*_ORDINARY) | ~raised
+    digits = text.str.count_matches("[0-9]") if raised.any() else text.str.len_bytes()  # or fewer
+    doubtful = numbers & ((digits > SURE) | ~ordinary)
+    if not doubtful.any() or numbers.sum() < read.count():
+        return read
+    if _all_denoted(read.filter(doubtful), text.filter(doubtful)):
+        return read
+    return decimals(_plain(text.set(~numbers, None)))
+
+
+def _all_denoted(read: pl.Series, text: pl.Series) -> bool:
+    """Tell whether floats denote the numbers that they were read from."""
+    written = read.cast(pl.String)
+    unlike = written != text
+    # A few tell as much as all, if most of them have more digits than floats do.
+    few = unlike.arg_true().head(_A_FEW)
+    if not all(map(_denotes, read.gather(few), text.gather(few))):
+        return False
+    read, text, written = (one.filter(unlike) for one in (read, text, written))
+    unlike = (_significant(text) != _significant(written)).fill_null(True)
+    return all(map(_denotes, read.filter(unlike), text.filter(unlike)))
+
+
+def _significant(text: pl.Series) -> pl.Series:
+    """Write numbers as their digits, without zeros at either end, and a power of ten.
+
+    Numbers that are written alike are equal; missing if the power is beyond all bounds.
+
+    >>> _significant(pl.Series(["-12.50", "1250e-3", "100", "0.0"])).to_list()
+    ['-125e-1', '125e-2', '1e2', 'e']
+    """
+    mantissa = text.str.extract(r"^[+-]?([0-9.]+)")
+    behind = mantissa.str.extract(r"\.([0-9]*)$").str.len_chars().fill_null(0)
+    digits = mantissa.str.replace_all(".", "", literal=True)
+    bare = digits.str.strip_chars_end("0")
+    power = text.str.extract(r"[eE](.+)$").fill_null("0").cast(pl.Int64, strict=False)
+    power = power - behind.cast(pl.Int64) + digits.str.len_chars().cast(pl.Int64)
+    power = power - bare.str.len_chars().cast(pl.Int64)
+    sign = pl.Series(["", "-"]).gather(text.str.starts_with("-").cast(pl.UInt32))
+    written = sign + bare.str.strip_chars_start("0") + "e" + power.cast(pl.String)
+    return written.set(bare == "", "e")
+
+
+def _denotes(number: float, text: str) -> bool:
+    try:
+        return Decimal(repr(number)) == Decimal(text)
+    except InvalidOperation:  # an exponent beyond all bounds
+        return False
+
+
+def _plain(text: pl.Series) -> pl.Series:
+    """Write numbers without an exponent, and without zeros at their end."""
+    plain = text.str.strip_chars_start("+").str.replace(r"^(-?)\.", "${1}0.")
+    pointed = plain.str.contains(".", literal=True).fill_null(False)
+    plain = plain.str.strip_chars_end("0").str.strip_chars_end(".").zip_with(pointed, plain)
+    raised = text.str.contains("[eE]").fill_null(False)
+    if not raised.any():
+        return plain
+    return plain.scatter(raised.arg_true(), [_unraised(one) for one in text.filter(raised)])
+
+
+def _unraised(text: str) -> str:
+    """Write a number without its exponent, and without zeros at its end."""
+    try:
+        number = Decimal(text)
+    except InvalidOperation:
+        return _BEYOND
+    if not number:
+        return "0"
+    if abs(number.adjusted()) > _FAR:
+        return _BEYOND
+    plain = f"{number:f}"
+    return plain.rstrip("0").rstrip(".") if "." in plain else plain
 
 
 def floats(text: pl.Series) -> pl.Series:
@@ -188,10 +325,10 @@ def _booleans(text: pl.Series) -> pl.Series:
 
 def _dates(text: pl.Series) -> pl.Series:
     def read(style: str) -> pl.Series:
-        dates = _only(text, _DATES[style]).str.to_date(style, strict=False)
+        dates = _only(text, READ[style]).str.to_date(style, strict=False)
         return dates.set((dates.dt.year() < 1).fill_null(False), None)  # Python knows no year 0
 
-    return min(map(read, _DATES), key=pl.Series.null_count)
+    return min(map(read, READ), key=pl.Series.null_count)
 
 
 def _only(text: pl.Series, pattern: str) -> pl.Series:
@@ -201,14 +338,16 @@ def _only(text: pl.Series, pattern: str) -> pl.Series:
 _PARSERS: dict[str, Callable[[pl.Series], pl.Series]] = {
     "integer": _integers,
     "decimal": _decimals,
-    "float": floats,
+    "float": _numbers,
     "boolean": _booleans,
     "date": _dates,
 }
 _NOUNS = {
-    "integer": ("an integer", "digits only, within 64 bits"),
-    "decimal": ("a decimal", f"a point and at most {_DIGITS} digits"),
+    "integer": ("an integer", "digits only"),
+    "decimal": ("a decimal", "digits and a point"),
     "float": ("a number", "digits and a point"),
     "boolean": ("true or false", "true, false, yes or no"),
     "date": ("a date", "all dates as YYYY-MM-DD"),
 }
+# What is a number of its kind, but with more digits than can be held.
+_LONG = {"integer": _INTEGER, "decimal": _DECIMAL, "float": _FLOAT}

@@ -106,8 +106,9 @@ def learnt(attribute: Dict, before: Dict | None) -> Table:
     add("belief grows at most", lambda m: f"{figure(m['change']['largest_ratio'])}-fold")
     for label, kind in disclosures(attribute["known"].get("change") or {}):
         add(label, lambda m, kind=kind: count(m["change"][kind]["people"]))  # type: ignore[misc]
-    for at, level in enumerate((attribute["known"].get("kinds") or {}).get("levels", ())):
-        add(f"kind of value (level {level['level']}): worst chance",
+    levels = (attribute["known"].get("kinds") or {}).get("levels", ())
+    for at in range(len(levels)):  # counted from the values up, as a hierarchy's levels are
+        add(f"kind of value (level {len(levels) - 1 - at}): worst chance",
             lambda m, at=at: as_risk(m["kinds"]["levels"][at]["worst"]))  # type: ignore[misc]  # fmt: skip
     add("similar value: worst chance", lambda m: as_risk(m["kinds"]["similarity"]["worst"]))
     add("dissimilarity: worst risk", lambda m: as_risk(m["dissimilarity"]["worst"]))
@@ -115,6 +116,40 @@ def learnt(attribute: Dict, before: Dict | None) -> Table:
         caption=f"What is learnt about {attribute['on']}",
         columns=("measure", *heads),
         rows=rows,
+    )
+
+
+def unprotected(risk: Dict) -> Table | None:
+    """List what the release says of columns that no principle protects; None if there are none."""
+    told = risk["after"].get("disclosures") or ()
+    if not told:
+        return None
+    looks = {"known": "usual quasi-identifier", "sensitive": "sensitive", "unknown": "unknown"}
+    sample = next((looked_at(one["victims"]) for one in told), "")
+    return Table(
+        caption="What the release says of quasi-identifiers and insensitive columns to an "
+        "adversary who knows a person's other quasi-identifiers",
+        columns=(
+            "column",
+            "role",
+            "looks like",
+            "rows that say exactly one value",
+            f"people whose value is certain{sample}",
+            "at least 90 % sure",
+            "most common value",
+        ),
+        rows=[
+            (
+                one["on"],
+                one["role"],
+                looks[one["looks_like"]],
+                count(one["published_exactly"]),
+                _at(one["guess"], "1"),
+                _at(one["guess"], "0.9"),
+                percent(one["most_common"]),
+            )
+            for one in told
+        ],
     )
 
 

@@ -15,6 +15,7 @@ from wideberth.showing.picture import (
     Chart,
     Spec,
     bars,
+    by_place,
     picture,
     room,
     told_apart,
@@ -254,9 +255,10 @@ def adversaries(
         "scale": {"domain": [0, 1]},
         "axis": {"format": ".0%", "tickCount": 5},
     }
+    dots, named = by_place(dots, "what", order)
     place: Spec = {
-        "y": {"field": "what", "type": "nominal", "sort": order, "title": None,
-              "axis": {"domain": False, "ticks": False, "grid": True, "minExtent": room(order)}},
+        "y": {**named, "axis": {**named["axis"], "domain": False, "ticks": False, "grid": True,
+                                "minExtent": room(order)}},
         "x": share,
     }  # fmt: skip
     layers = [
@@ -300,7 +302,7 @@ def adversaries(
         "whether the person's group is known, or only the quasi-identifiers." + permitted,
         columns=("what is learnt", *_ADVERSARIES),
         rows=rows,
-        spec=picture(layers, height=70 + 34 * len(order)),
+        spec=picture(layers, height=70 + 34 * len(order), rows=order),
     )
 
 

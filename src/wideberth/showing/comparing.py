@@ -29,7 +29,7 @@ def compared(runs: Iterable[Mapping[str, Any]], *, name: str = "compared") -> Ch
     --------
     >>> chart = compared([{"name": "run 1", "loss": 0.02, "risk": 0.25}])
     >>> chart.columns
-    ('run', 'detail lost (NCP)', 'worst chance to guess')
+    ('run', 'detail lost (NCP)', 'worst chance to guess, group known or not')
     """
     runs = list(runs)
     known = [run for run in runs if run["loss"] is not None and run["risk"] is not None]
@@ -71,8 +71,8 @@ def compared(runs: Iterable[Mapping[str, Any]], *, name: str = "compared") -> Ch
         name=name,
         title="Risk against loss",
         text="A point for each run: further left more detail is kept, further down less can be "
-        "guessed.",
-        columns=("run", "detail lost (NCP)", "worst chance to guess"),
+        "guessed, whether or not the group is known.",
+        columns=("run", "detail lost (NCP)", "worst chance to guess, group known or not"),
         rows=[(run["name"], percent(run["loss"]), as_risk(run["risk"])) for run in runs],
         spec=picture(layers, height=_HEIGHT),
     )

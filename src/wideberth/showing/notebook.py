@@ -11,8 +11,10 @@ from collections.abc import Iterable, Mapping
 from html import escape
 from typing import Any
 
+from wideberth.groups import Uneven
 from wideberth.principles import lookup
 from wideberth.showing import adversaries, charts, tabling
+from wideberth.showing.verdict import MARKS
 from wideberth.showing.wording import as_risk, count, counted, figure, percent, written
 
 _BOX = "font-family:system-ui,sans-serif;font-size:14px;line-height:1.45;max-width:60rem"
@@ -33,8 +35,9 @@ def check(told: Mapping[str, Any]) -> str:
     """Show a `CheckResult`: the verdict, and a line a principle."""
     table = tabling.principles({"principles": told["principles"]})
     return _box(
-        _verdict(told["satisfied"], f"{_rows(told)}"),
+        _verdict(told["satisfied"], f"{_rows(told)}", said=told.get("verdict")),
         _table(table.columns, table.rows),
+        _uneven(told.get("uneven")),
         _notes(told.get("notes") or ()),
     )
 
@@ -103,7 +106,7 @@ def audit(told: Mapping[str, Any]) -> str:
         for f in told["findings"]
     ]
     return _box(
-        _safe(told["safe"], _rows(told)),
+        _safe(told, _rows(told)),
         _table(("worst chance to", "group known", f"group not known{sample}"), rows),
         _table(("severity", "finding", "what it means", "what to do"), found)
         if found
@@ -150,20 +153,29 @@ def _rows(told: Mapping[str, Any]) -> str:
     return f"{counted(told['rows'], 'row')} in {counted(told['groups'], 'group')}"
 
 
+def _uneven(told: Mapping[str, Any] | None) -> str:
+    return "" if told is None else escape(f"✗ {Uneven(**told)}")
+
+
 def _worst(risk: Mapping[str, Any] | None) -> str:
     return "–" if risk is None else as_risk(risk["worst"])
 
 
-def _verdict(satisfied: bool | None, text: str) -> str:
-    said = {True: "✓ satisfied", False: "✗ not satisfied", None: "no policy"}[satisfied]
+def _verdict(satisfied: bool | None, text: str, *, said: str | None = None) -> str:
+    if satisfied and said not in (None, "satisfied"):
+        satisfied, said = False, f"✗ {said}: a person seems to have several rows"
+    else:
+        said = {True: "✓ satisfied", False: "✗ not satisfied", None: "no policy"}[satisfied]
     return (
         f'<strong style="color:{_COLOURS[satisfied]}">{said}</strong> <span>{escape(text)}</span>'
     )
 
 
-def _safe(safe: bool, text: str) -> str:
-    said = "✓ nothing grave was found" if safe else "✗ not safe"
-    return f'<strong style="color:{_COLOURS[safe]}">{said}</strong> <span>{escape(text)}</span>'
+def _safe(told: Mapping[str, Any], text: str) -> str:
+    level = told["level"]
+    said = f"{MARKS[level]} {told['verdict']}"
+    colour = _COLOURS[{"good": True, "bad": False}.get(level)]
+    return f'<strong style="color:{colour}">{escape(said)}</strong> <span>{escape(text)}</span>'
 
 
 def _box(*parts: str) -> str:

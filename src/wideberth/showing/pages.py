@@ -5,6 +5,7 @@ from __future__ import annotations
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
 from wideberth.showing import tabling, wording
+from wideberth.showing.verdict import MARKS, WORDS
 
 
 def environment(package: str) -> Environment:
@@ -23,5 +24,5 @@ def environment(package: str) -> Environment:
     for shown in (wording.count, wording.counted, wording.figure, wording.percent,
                   wording.as_risk, wording.sentence, wording.moment):  # fmt: skip
         made.filters[shown.__name__] = shown
-    made.globals.update(tabling=tabling, signs=tabling.SIGNS, words=tabling.WORDS)
+    made.globals.update(tabling=tabling, signs=tabling.SIGNS, words=WORDS, marks=MARKS)
     return made

@@ -23,6 +23,7 @@ INK, RULE, AFTER, BEFORE = "#1f2933", "#c3cad1", "#0b5c8f", "#b45309"
 REFUSED = "#9b1c1c"
 CROSS = "M0,-.3L.7,-1L1,-.7L.3,0L1,.7L.7,1L0,.3L-.7,1L-1,.7L-.3,0L-1,-.7L-.7,-1Z"
 WIDTH = 470  # of a picture, so that it can still be read on a telephone
+_NAMES = "names"  # the parameter of a picture that holds the names of its rows
 _FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
 _CONFIG: Spec = {
     "font": _FONT,
@@ -145,7 +146,7 @@ def bars(
     share: bool | None = None,
 ) -> Spec:
     """Draw bars that lie, each with its number; of two kinds, the first is pale and outlined."""
-    data = list(data)
+    data, rows = by_place(data, field, order)
     two = len(names) > 1
     share = domain is not None if share is None else share
     top = domain or max([bar["share"] for bar in data] or [1]) or 1
@@ -156,9 +157,9 @@ def bars(
     if share and not domain:
         del ticks["tickMinStep"]
     place: Spec = {
-        "y": {"field": field, "type": "nominal", "sort": order, "title": None,
-              "scale": {"paddingInner": 0.22, "paddingOuter": 0.1},
-              "axis": {"domain": False, "ticks": False, "labelPadding": 6, "minExtent": left}},
+        "y": {**rows, "scale": {"paddingInner": 0.22, "paddingOuter": 0.1},
+              "axis": {**rows["axis"], "domain": False, "ticks": False, "labelPadding": 6,
+                       "minExtent": left}},
         "x": {"field": "share", "type": "quantitative", "title": title, "scale": scale,
               "axis": {"format": "~%" if share else ",d", **ticks}},
     }  # fmt: skip
@@ -193,7 +194,23 @@ def bars(
             "encoding": {**place, "text": {"field": "label"}},
         },
     ]
-    return picture(layers, height=45 + (40 if two else 25) * len(order))
+    return picture(layers, height=45 + (40 if two else 25) * len(order), rows=order)
+
+
+def by_place(data: Iterable[Spec], field: str, order: list[str]) -> tuple[list[Spec], Spec]:
+    """Number the rows of a picture, and return the axis that writes a name beside each.
+
+    Vega keeps names as keys of objects and puts them into expressions, where it takes
+    `constructor` for what every object has. Numbers are safe; names are values of a parameter.
+    """
+    places = {name: place for place, name in enumerate(order)}
+    axis = {
+        "field": field,
+        "type": "ordinal",
+        "title": None,
+        "axis": {"labelExpr": f"{_NAMES}[datum.value]"},
+    }
+    return [{**entry, field: places[entry[field]]} for entry in data], axis
 
 
 def room(texts: Iterable[str]) -> int:
@@ -201,9 +218,14 @@ def room(texts: Iterable[str]) -> int:
     return 12 + round(7.4 * max((len(text) for text in texts), default=0))
 
 
-def picture(layers: list[Spec], *, height: int) -> Spec:
-    """Return a whole specification: layers in a frame of a fixed size, on whatever lies behind."""
+def picture(layers: list[Spec], *, height: int, rows: Sequence[str] = ()) -> Spec:
+    """Return a whole specification: layers in a frame of a fixed size, on whatever lies behind.
+
+    The names of its `rows` are what `by_place` numbered.
+    """
+    named = {"params": [{"name": _NAMES, "value": list(rows)}]} if rows else {}
     return {
+        **named,
         "width": WIDTH,
         "height": height,
         "autosize": {"type": "fit", "contains": "padding"},

@@ -22,8 +22,6 @@ SIGNS = {"high": "◆", "medium": "▲", "low": "●", "info": "○"}
 _MANY = 6
 #: Principles that bound the share of a group that is near, or has, a value: 1/m or 1/l.
 _BOUNDS = ("epsilon-m", "delta-l", "frequency-l")
-#: A verdict in a word.
-WORDS = {"good": "In order", "caution": "With care", "bad": "Not ready"}
 
 
 @dataclass(frozen=True, kw_only=True)

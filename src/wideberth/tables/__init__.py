@@ -10,21 +10,26 @@ quote a cell, as the parsers' own errors do, which are therefore replaced (``fro
 """
 
 from wideberth.tables.delimited import ReadOptions, TableWarning
-from wideberth.tables.formats import is_csv, is_table, suffix_of
+from wideberth.tables.formats import SUFFIXES, is_csv, is_table, suffix_of
+from wideberth.tables.formulas import formula_caution, formula_cells
 from wideberth.tables.memory import Back, adopt
-from wideberth.tables.reading import batches, form_of, names_of, read, types_of
+from wideberth.tables.notation import notation, notations
+from wideberth.tables.reading import batches, form_of, in_formats, names_of, read, types_of
+from wideberth.tables.record import lock, opened
+from wideberth.tables.transaction import locked, repair, unfinished
 from wideberth.tables.writing import (
     check_fits,
     check_target,
     drafts,
     holds,
-    lock,
     put,
+    sweep,
     write,
     write_text,
 )
 
 __all__ = [
+    "SUFFIXES",
     "Back",
     "ReadOptions",
     "TableWarning",
@@ -34,15 +39,25 @@ __all__ = [
     "check_target",
     "drafts",
     "form_of",
+    "formula_caution",
+    "formula_cells",
     "holds",
+    "in_formats",
     "is_csv",
     "is_table",
     "lock",
+    "locked",
     "names_of",
+    "notation",
+    "notations",
+    "opened",
     "put",
     "read",
+    "repair",
     "suffix_of",
+    "sweep",
     "types_of",
+    "unfinished",
     "write",
     "write_text",
 ]

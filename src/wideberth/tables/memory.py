@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from decimal import Decimal
 from typing import Any, TypeAlias, cast
 
 import narwhals as nw
@@ -12,9 +13,12 @@ import polars.selectors as cs
 import pyarrow as pa
 
 from wideberth.errors import TableError
-from wideberth.tables.formats import check_names
+from wideberth.tables.formats import check_dates, check_names
+from wideberth.tables.typed import orders
 
 Back: TypeAlias = Callable[[pl.DataFrame], Any]
+
+_DIGITS = 38  # digits of the longest decimal
 
 
 def adopt(frame: object) -> tuple[pl.DataFrame, Back]:
@@ -57,12 +61,34 @@ def adopt(frame: object) -> tuple[pl.DataFrame, Back]:
         what = "rows" if eager.columns else "columns"
         raise TableError(f"the table has no {what}", hint="check how it was made")
     adopted, kind = _to_polars(eager), eager.implementation
+    check_dates(adopted, "the table")
+    adopted = adopted.with_columns(*_ordered(native, adopted))
     if kind.is_polars():
         return adopted, lambda table: table
     if kind.is_pandas_like():
         adopted = adopted.with_columns(cs.float().fill_nan(None))
     backend = cast("Any", kind)
     return adopted, lambda table: nw.from_arrow(table.to_arrow(), backend=backend).to_native()
+
+
+def _ordered(native: Any, adopted: pl.DataFrame) -> list[pl.Series]:
+    """Return the columns of ordered categories, in their order, which polars does not take over."""
+    found: dict[str, list[Any]] = {}
+    if isinstance(native, pa.Table):
+        for field, column in zip(native.schema, native.columns, strict=True):
+            if pa.types.is_dictionary(field.type) and field.type.ordered:
+                merged = column.unify_dictionaries().chunk(0) if column.num_chunks else None
+                found[field.name] = [] if merged is None else merged.dictionary.to_pylist()
+    elif nw.dependencies.is_pandas_dataframe(native):
+        for name, dtype in native.dtypes.items():
+            if getattr(dtype, "ordered", False):
+                found[name] = list(dtype.categories)
+    return [
+        adopted[name].cast(pl.Enum(names))
+        for name, names in found.items()
+        if orders(names)
+        if isinstance(adopted[name].dtype, pl.Categorical)
+    ]
 
 
 def _to_polars(frame: nw.DataFrame[Any]) -> pl.DataFrame:
@@ -72,7 +98,27 @@ def _to_polars(frame: nw.DataFrame[Any]) -> pl.DataFrame:
         table = frame.to_polars()
         if pl.Object not in table.dtypes:
             return table
-    for position in range(frame.shape[1] if frame.shape[1] > 1 else 0):
-        _to_polars(frame[:, [position]])  # raises at the first that is to blame
+    if frame.shape[1] > 1:  # one by one, which raises at the first that is to blame
+        columns = [_to_polars(frame[:, [i]]).to_series() for i in range(frame.shape[1])]
+        return pl.DataFrame(columns)
+    if (numbers := _long_integers(frame)) is not None:
+        return pl.DataFrame(numbers)
     what = f"column {frame.columns[0]!r} holds values of mixed or unsupported types"
     raise TableError(what, hint="make them all numbers or all text")
+
+
+def _long_integers(frame: nw.DataFrame[Any]) -> pl.Series | None:
+    """Read a column of Python's own integers, however long, as decimals; None if it is another."""
+    if not frame.implementation.is_pandas_like():
+        return None
+    name, column = frame.columns[0], frame[:, 0]
+    missing = column.is_null().to_list()
+    values = [None if no else value for value, no in zip(column.to_list(), missing, strict=True)]
+    if not all(value is None or type(value) is int for value in values):
+        return None
+    for row, value in enumerate(values):
+        if value is not None and abs(value) >= 10**_DIGITS:
+            what = f"column {name!r}, row {row + 1}: a number of more than {_DIGITS} digits"
+            raise TableError(what, hint="round the column, or make it text")
+    exact = [None if value is None else Decimal(value) for value in values]
+    return pl.Series(name, exact, dtype=pl.Decimal(_DIGITS, 0))

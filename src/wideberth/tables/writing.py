@@ -2,26 +2,31 @@
 
 A file is written beside its target, hidden and under another name (`.1a2b3c4d.draft.people.csv`),
 and takes the target's place when all of it is on the disk. Whoever looks sees the old file or the
-new one, even when the power fails. A run that is killed can leave such a draft behind; the next one
-that writes the same target removes it.
+new one, even when the power fails. Until then only its owner may read it. A run that is killed can
+leave such a draft behind; the next one that writes the same target removes it. Several files take
+their places together: see :mod:`wideberth.tables.transaction`.
 """
 
 from __future__ import annotations
 
+import errno
 import gzip
 import os
 import re
 import secrets
 import stat
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, cast
 
 import polars as pl
 
-from wideberth.errors import OutputError
+from wideberth.errors import OutputError, what_to_type
 from wideberth.tables.formats import format_of
+from wideberth.tables.record import CAREFUL, draft_of, is_free, is_there, lock, opened
+from wideberth.tables.transaction import place, repair
 
 
 def write(frame: pl.DataFrame, path: str | Path, *, force: bool = False) -> None:
@@ -47,6 +52,8 @@ def write_text(text: str, path: str | Path, *, force: bool = False) -> None:
         draft.write_bytes(text.encode())
 
 
+#: In seconds: how long a draft is made again that another run sweeps.
+_PATIENCE = 5.0
 #: How many bytes of a file are read back at a time.
 _PIECE = 1 << 24
 
@@ -169,7 +176,13 @@ def check_target(
         what = "a directory" if path.is_dir() else "not a regular file"
         raise OutputError(f"{path} is {what}", hint="name a file")
     if path.exists() and not force:
-        raise OutputError(f"{path} exists", hint="choose another name, or replace it with --force")
+        raise OutputError(
+            f"{path} exists",
+            hint=what_to_type(
+                python="choose another name, or replace it with force=True",
+                command="choose another name, or replace it with --force",
+            ),
+        )
     if not path.parent.is_dir():
         raise OutputError(f"there is no directory {path.parent}", hint="create it first")
     folder = os.path.dirname(os.path.realpath(path))
@@ -194,28 +207,26 @@ def drafts(*paths: str | Path, force: bool = False) -> Iterator[list[Path]]:
     list of Path
         Files beside the targets, with their suffixes. Write into them, and do not replace them.
     """
+    targets = [Path(os.path.realpath(path)) for path in paths]  # a link stays a link
+    repair(*targets)
     for path in paths:
         check_target(path, force=force)
-    targets = [Path(os.path.realpath(path)) for path in paths]  # a link stays a link
+    mark = secrets.token_hex(4)
     made: list[Path] = []
     try:
-        with ExitStack() as opened:
+        modes = []
+        with ExitStack() as stack:
             files = []
             for target in targets:
-                _remove_stale_drafts(target)
-                made.append(target.with_name(f".{secrets.token_hex(4)}.draft.{target.name}"))
-                files.append(opened.enter_context(made[-1].open("xb")))
-                lock(files[-1])
-                if target.exists():  # what only its owner may read stays so
-                    made[-1].chmod(stat.S_IMODE(target.stat().st_mode) | 0o600)
+                sweep(target)
+                draft = draft_of(target, mark)
+                modes.append(_mode(target, mark))
+                files.append(stack.enter_context(_draft(draft)))
+                made.append(draft)
             yield list(made)
             for file in files:
                 os.fsync(file.fileno())
-        for draft, target in reversed(list(zip(made, targets, strict=True))):
-            if target.exists():
-                draft.chmod(stat.S_IMODE(target.stat().st_mode))
-            draft.replace(target)
-            _sync(target.parent)
+        place(targets, mark, modes, force=force)
     except (OSError, pl.exceptions.PolarsError) as error:
         what = f"{paths[0]} cannot be written: {_reason(error)}"
         raise OutputError(what, hint="check the disk and the permissions") from None
@@ -225,6 +236,35 @@ def drafts(*paths: str | Path, force: bool = False) -> Iterator[list[Path]]:
                 draft.unlink(missing_ok=True)
 
 
+def _draft(path: Path) -> IO[bytes]:
+    """Make a draft, and lock it; where another run has just swept it, make it again."""
+    end = time.monotonic() + _PATIENCE
+    while True:
+        with suppress(FileExistsError):  # that run holds it, and removes it next
+            file = _new(path, 0o600)
+            if is_free(file) and is_there(file, path):
+                return file
+            file.close()
+        if time.monotonic() > end:
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path))
+        time.sleep(0.01)
+
+
+def _new(path: Path, mode: int) -> IO[bytes]:
+    """Make a file that was not there, and open it."""
+    return os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | CAREFUL, mode), "r+b")
+
+
+def _mode(target: Path, mark: str) -> int:
+    """Return the permissions of the file that is replaced, or those that a new one gets here."""
+    with suppress(FileNotFoundError):
+        return stat.S_IMODE(target.stat().st_mode)
+    probe = target.with_name(f".{mark}.usual.{target.name}")  # empty, and gone at once
+    with _new(probe, 0o666) as usual:
+        probe.unlink(missing_ok=True)
+        return stat.S_IMODE(os.fstat(usual.fileno()).st_mode)
+
+
 def _reason(error: OSError | pl.exceptions.PolarsError) -> str:
     # polars tells the system's error only by its number, after a text that may be about cells.
     number = re.search(r"\(os error (\d+)\)", str(error))
@@ -232,32 +272,12 @@ def _reason(error: OSError | pl.exceptions.PolarsError) -> str:
     return said or type(error).__name__
 
 
-def _remove_stale_drafts(target: Path) -> None:
-    """Remove what runs that were killed have left; a run that lives holds a lock on its draft."""
-    draft = re.compile(rf"\.[0-9a-f]{{8}}\.draft\.{re.escape(target.name)}")
-    with suppress(OSError):
-        for found in [p for p in target.parent.iterdir() if draft.fullmatch(p.name)]:
-            with suppress(OSError), found.open("rb") as file:
-                if lock(file):
-                    found.unlink()
-
-
-def lock(file: IO[Any]) -> bool:
-    """Lock a file until it is closed, and tell whether that was possible."""
-    try:
-        import fcntl
-
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except (ImportError, OSError):  # no such thing here, or another has locked it
-        return False
-    return True
-
-
-def _sync(folder: Path) -> None:
-    """Put a folder's names on the disk as well, where the system knows how."""
-    with suppress(OSError):
-        opened = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(opened)
-        finally:
-            os.close(opened)
+def sweep(*targets: str | Path) -> None:
+    """Remove drafts of runs that were killed; a run that lives holds a lock on its draft."""
+    for target in map(Path, targets):
+        draft = re.compile(rf"\.[0-9a-f]{{8}}\.(draft|usual)\.{re.escape(target.name)}")
+        with suppress(OSError):
+            for found in [p for p in target.parent.iterdir() if draft.fullmatch(p.name)]:
+                with suppress(OSError), opened(found, os.O_RDONLY) as file:
+                    if lock(file):
+                        found.unlink()

@@ -8,6 +8,8 @@ check cannot see is said in its module.
 `identifiers`
     columns that number or name the rows, texts that look like addresses or numbers of people,
     insensitive columns that tell rows apart;
+`formulas`
+    cells of a file of text that a spreadsheet program would run;
 `exact_ends`
     intervals that end at people's own values;
 `intersect`
@@ -22,17 +24,19 @@ No text of a finding, and no figure, holds a value of the table.
 
 from wideberth.traces.ends import exact_ends
 from wideberth.traces.identifiers import identifiers
-from wideberth.traces.intersection import intersect
+from wideberth.traces.intersection import intersect, not_combined
 from wideberth.traces.numbering import row_numbers
 from wideberth.traces.order import row_order
-from wideberth.traces.shapes import personal_texts
+from wideberth.traces.shapes import formulas, personal_texts
 from wideberth.traces.suppression import suppressed
 from wideberth.traces.swaps import swap_audit
 
 __all__ = [
     "exact_ends",
+    "formulas",
     "identifiers",
     "intersect",
+    "not_combined",
     "personal_texts",
     "row_numbers",
     "row_order",

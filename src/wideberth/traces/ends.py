@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from wideberth.exact import Bools, Floats, Ints, fraction
+from wideberth.exact import Bools, Ints, Numbers, whole
 from wideberth.findings import Finding
 from wideberth.published import Axis, Published
 from wideberth.published.labels import OR_MISSING, TO, interval, unpacked
@@ -117,12 +117,21 @@ class _Ends:
     def matching(self) -> tuple[Bools, Bools]:
         """Which low and high ends are values of the original."""
         axis = self.axis
-        first = axis.places[axis.first[axis.start[self.label]]]
-        last = axis.places[axis.last[axis.start[self.label + 1] - 1]]
-        return self._floats(self.lows) == first, self._floats(self.highs) == last
+        return (
+            self._equal(self.lows, axis.first[axis.start[self.label]]),
+            self._equal(self.highs, axis.last[axis.start[self.label + 1] - 1]),
+        )
 
-    def _floats(self, ends: Sequence[int | None]) -> Floats:
-        return np.array([np.nan if end is None else end / self.per for end in ends])
+    def _equal(self, ends: Sequence[int | None], atoms: Ints) -> Bools:
+        """Tell which ends are the values at these places, in whole numbers of a common unit."""
+        numbers = _numbers(self.axis)
+        known = np.array([end is not None for end in ends], dtype=bool)
+        own = np.array([end or 0 for end in ends], dtype=object)
+        most = max(map(abs, own.tolist()), default=0) * numbers.per
+        bound = max(most, numbers.bound * self.per)
+        return known & (
+            whole(own, bound) * numbers.per == whole(numbers.units, bound)[atoms] * self.per
+        )
 
     @property
     def share(self) -> float:
@@ -194,7 +203,8 @@ def _suspicious(axis: Axis) -> _Ends | None:
         return None
     if ends.crossing():
         return ends
-    reach = Fraction(axis.places[-1]) - Fraction(axis.places[0])
+    numbers = _numbers(axis)
+    reach = Fraction(int(numbers.offsets[-1]), numbers.per)
     sparse = unit is not None and len(axis.atoms) * unit < Fraction(_SPARSE) * reach
     return ends if sparse and ends.share >= _NEARLY else None
 
@@ -236,12 +246,14 @@ def _whole_ends(axis: Axis) -> tuple[list[int], list[Any], list[Any]]:
 
 def _unit(axis: Axis) -> Fraction:
     """Return the step of the finest grid that holds all values of the original."""
-    places = axis.places[:: -(-len(axis.places) // _MANY)]  # so many tell it as well as all
-    if (places == np.floor(places)).all() and np.abs(places).max() < 2**53:
-        return Fraction(_step(places.astype(np.int64).tolist()) or 1)
-    exact = [fraction(place) for place in places.tolist()]
-    per = lcm(*(place.denominator for place in exact))
-    return Fraction(_step([int(place * per) for place in exact]) or 1, per)
+    numbers = _numbers(axis)
+    units = numbers.units[:: -(-len(numbers.units) // _MANY)]  # so many tell it as well as all
+    return Fraction(_step(units.tolist()) or 1, numbers.per)
+
+
+def _numbers(axis: Axis) -> Numbers:
+    assert axis.numbers is not None  # noqa: S101 - only numbers and dates are asked for ends
+    return axis.numbers
 
 
 def _step(points: Sequence[int]) -> int:

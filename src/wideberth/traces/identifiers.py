@@ -14,8 +14,7 @@ info
     a sensitive number is nearly unique, so that whoever knows it exactly finds its row.
 
 Row numbers are found by `wideberth.traces.numbering`, and texts that look like addresses or numbers
-of people by `wideberth.traces.shapes`; these not in quasi-identifiers, whose labels may look like
-anything.
+of people by `wideberth.traces.shapes`, in every column, also within published sets.
 
 What it cannot see: names in free text, and which columns others know. Who is alone with published
 quasi-identifiers is no trace: an audit counts them itself.
@@ -83,8 +82,8 @@ def identifiers(
     others = [name for name in others if name not in said]
     found += numbers
     found += _guessed(pl.DataFrame([frame[name] for name in others]))
-    for name in [*others, *sensitive]:
-        if name in frame.columns:
+    for name in frame.columns:
+        if name != group:
             found += personal_texts(frame[name])
     if quasi and frame.height > 1:
         if boxes is None:
@@ -120,12 +119,14 @@ def _guessed(frame: pl.DataFrame) -> list[Finding]:
         if about.role != "identifier" or about.distinct < 2:
             continue
         unique = about.distinct >= _NEARLY * (frame.height - about.missing)
-        sure = unique and frame.height >= _ENOUGH
+        sure = (unique and frame.height >= _ENOUGH) or not about.named
         found.append(
             Finding(
                 name="identifier",
                 severity="high" if sure else "low",
                 title=f"(nearly) every row has its own '{about.column}'"
+                if unique and frame.height >= _ENOUGH
+                else f"column '{about.column}' leads to people: {about.why.partition('; ')[0]}"
                 if sure
                 else f"the name of column '{about.column}' says that it identifies people",
                 meaning="Whoever knows the value of a person finds that person's row, whatever "

@@ -1,17 +1,21 @@
 """Several releases of one table: what is possible in all of them is less than in each.
 
 In each release a victim faces a histogram: the sensitive values of all boxes that cover the
-victim. A value must be in all of them, at least as often as in the one that has it least: the
-minimum of the counts, value by value (a composition, or intersection, attack).
+victim. A value must be in all of them (a composition, or intersection, attack). With the original,
+the rows of a box are also shared out among the people whom it covers, and what one person cannot
+have another must (`wideberth.traces.deduction`), unless the table is too large for that.
 
-Which values are left is certain. How likely each of them is, by these counts, is an estimate only:
-it is no posterior of Bayes, for which one would have to know how the releases were made. Of a
-release that makes a guess worse, an adversary may take no notice; so a person's chance is that
-from all releases together, or that from one of them, whichever is greater.
+What is ruled out is certain, but not everything that could be ruled out is: how many people are
+certain is a lower bound, always. A release from which rows were left out rules nothing out for
+those who may be among them. How likely a value is that is left is an estimate: it counts as
+often as in the release that has it least. That is no posterior of Bayes, for which one would have
+to know how the releases were made. Of a release that makes a guess worse, an adversary may take no
+notice; so a person's chance is that from all releases together, or that from one of them, whichever
+is greater.
 
 With the original, victims are its rows, and the boxes that cover them are known. Without it,
 victims are the rows of the first release, whose box is known; of the other releases all boxes that
-overlap it are taken, which are too many: how many are certain is a lower bound then.
+overlap it are taken, which are too many.
 
 Severity
 --------
@@ -23,12 +27,11 @@ medium
 low
     on average, the probability of guessing right rises by a tenth or more;
 info
-    nothing of the kind was found, but without the original it may be so all the same;
-nothing
-    otherwise.
+    nothing of the kind was found, but it may be so all the same.
 
 What it cannot see: releases that are not given; people who are in one release only, but are taken
-to be in all; values that changed between releases.
+to be in all; values that changed between releases; and what follows only from several releases at
+once, as each is looked at by itself, again and again.
 """
 
 from __future__ import annotations
@@ -36,6 +39,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from math import lcm
 from typing import Any
 
 import numpy as np
@@ -43,20 +47,27 @@ import numpy.typing as npt
 import polars as pl
 
 from wideberth.attacks import CONFIDENCES
+from wideberth.distances.trees import spread
 from wideberth.encode import Codes, Column, encode
 from wideberth.errors import ParameterError
-from wideberth.exact import Bools, Floats, Ints
-from wideberth.findings import Finding
+from wideberth.exact import Bools, Floats, Ints, Numbers, Whole, whole
+from wideberth.findings import NOT_EXHAUSTED, SEVERAL, Finding
 from wideberth.groups import Groups
 from wideberth.published import Axis, Covering, Published
 from wideberth.traces.columns import read_both
+from wideberth.traces.deduction import LINKS, Possible, deduce
 
 _LIKELY = 0.75
-_PEOPLE = 10_000  # victims to look at, of more a random sample
+_PEOPLE = 10_000  # victims to look at if not everybody, a random sample
 _ENTRIES = 5_000_000  # histogram entries to intersect; beyond, a sample of the victims is taken
 _PAIRS = 10_000_000  # pairs of victims and boxes
 _PROBE = 100  # victims that tell how many pairs there will be
 _RISE = 1.1
+_UNPROVEN = float(np.nextafter(1.0, 0.0))
+_ADVICE = (
+    "Publish one release of a table, and keep it; or make the second from the groups of the first, "
+    "by taking some of them together."
+)
 
 
 def intersect(
@@ -88,7 +99,7 @@ def intersect(
     >>> two = pl.DataFrame({"age": ["20..34"] * 3 + ["35..39"], "ill": ["a", "c", "x", "d"]})
     >>> read = [Published.read(table, ["age"]) for table in (one, two)]
     >>> [str(finding) for finding in intersect([one, two], read, on="ill")]
-    ["high: together, the releases leave 1 of 4 people one 'ill' only"]
+    ["high: together, the releases leave at least 1 of 4 people one 'ill' only"]
     """
     if len(frames) < 2 or len(frames) != len(published):
         raise ParameterError(
@@ -106,8 +117,22 @@ def intersect(
     else:
         victims = _rows_of_original(published, groups, codes[-1], seed)
     if not victims.people.sum():
-        return []
-    return _judged(on, _outcome(victims, seed), lower_bound=original is None)
+        return [
+            not_combined(f"no one was found in all of the releases, so '{on}' was not compared")
+        ]
+    return [_judged(on, _outcome(victims, seed), victims)]
+
+
+def not_combined(title: str) -> Finding:
+    """Say that releases were not combined, and so that nothing is known of them together."""
+    return Finding(
+        name=SEVERAL,
+        severity="info",
+        title=title,
+        meaning="What an adversary learns who has several of these releases is not known.",
+        advice=_ADVICE,
+        figures={"lower_bound": True},
+    )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -120,6 +145,13 @@ class _Victims:
     people: Ints
     of: int
     outside: int  # people whom no box covers in some release
+    left: Groups | Possible  # lists of the values that are left
+    at: Ints  # which of them is that of each class
+    alone: Bools  # whether the first release leaves one value by itself, as is proven
+    whole: Sequence[bool]  # for each release, whether everybody is in it
+    together: Bools | None = None  # whether all releases leave one value; None: still to be seen
+    inference: str = "person by person"
+    original: bool = True
 
 
 def _rows_of_original(
@@ -128,19 +160,40 @@ def _rows_of_original(
     """Take the rows of the original, or the same random sample of them for every release."""
     rows = np.random.default_rng(seed).permutation(len(truth))
     most = max(_covered_by(release, rows[:_PROBE]) for release in published)
-    rows = np.sort(rows[: min(_PEOPLE, max(int(_PAIRS / most), 1))])
+    everybody = len(rows) * most <= LINKS
+    if not everybody:
+        rows = rows[: min(_PEOPLE, max(int(_PAIRS / most), 1))]
+    rows = np.sort(rows)
     covering = [_of(release, rows).covering(everyone=True) for release in published]
     situations = np.stack([one.situation for one in covering], axis=1).astype(np.int64)
     inside = (situations >= 0).all(axis=1)
-    lines = np.column_stack([situations[inside], truth[rows[inside]]])
-    lines, people = np.unique(lines, axis=0, return_counts=True)
+    possible = deduce(covering, groups, truth) if everybody else None
+    alone = deduce(covering[:1], groups[:1], truth) if possible is not None else None
+    lines = np.column_stack(
+        [
+            situations,
+            truth[rows],
+            np.zeros(len(rows)) if possible is None else possible.member,
+            np.zeros(len(rows)) if alone is None else alone.certain(truth),
+            np.zeros(len(rows)) if possible is None else possible.certain(truth),
+        ]
+    ).astype(np.int64)
+    lines, people = np.unique(lines[inside], axis=0, return_counts=True)
+    *_, codes, member, before, after = lines.T
+    faced = [one.pooled(its) for one, its in zip(covering, groups, strict=True)]
     return _Victims(
-        faced=[one.pooled(its) for one, its in zip(covering, groups, strict=True)],
-        situations=lines[:, :-1],
-        codes=lines[:, -1],
+        faced=faced,
+        situations=lines[:, :-4],
+        codes=codes,
         people=people,
         of=len(truth),
         outside=int((~inside).sum()),
+        left=faced[0] if possible is None else possible,
+        at=lines[:, 0] if possible is None else member,
+        alone=before > 0,
+        whole=[release.rows == len(truth) for release in published],
+        together=None if possible is None else after > 0,
+        inference="person by person" if possible is None else "matching",
     )
 
 
@@ -185,6 +238,11 @@ def _rows_of_first(published: Sequence[Published], groups: Sequence[Groups], see
         people=people[inside],
         of=first.rows,
         outside=int(people[~inside].sum()),
+        left=counts,
+        at=situations[inside, 0],
+        alone=np.zeros(int(inside.sum()), dtype=bool),
+        whole=[release.rows >= first.rows for release in published],
+        original=False,
     )
 
 
@@ -222,12 +280,13 @@ def _touching(here: Axis, there: Axis) -> Callable[[int], Bools]:
     every = np.ones(len(there.texts), dtype=bool)
     if here.numeric != there.numeric:  # not to be compared, so nothing is ruled out
         return lambda label: every
-    if here.numeric:
-        low, high = _hulls(here)
-        least, greatest = _hulls(there)
+    if here.numbers is not None and there.numbers is not None:
+        per = lcm(here.numbers.per, there.numbers.per)
+        low, high, some = _hulls(here, here.numbers, per)
+        least, greatest, others_some = _hulls(there, there.numbers, per)
 
         def meet(label: int) -> Bools:
-            return (low[label] <= greatest) & (least <= high[label])
+            return some[label] & others_some & (low[label] <= greatest) & (least <= high[label])
 
     else:
         atoms = pl.concat([axis.atoms.cast(pl.String).alias("") for axis in (here, there)])
@@ -247,12 +306,15 @@ def _touching(here: Axis, there: Axis) -> Callable[[int], Bools]:
     return cache(touching)
 
 
-def _hulls(axis: Axis) -> tuple[Floats, Floats]:
+def _hulls(axis: Axis, numbers: Numbers, per: int) -> tuple[Whole, Whole, Bools]:
+    """Return the least and the greatest value of each label, of a unit, and which have any."""
+    scale = per // numbers.per
+    units = whole(numbers.units, numbers.bound * scale) * scale
     some = np.diff(axis.start) > 0
-    low, high = np.full(len(some), np.inf), np.full(len(some), -np.inf)
-    low[some] = axis.places[axis.first[axis.start[:-1][some]]]
-    high[some] = axis.places[axis.last[axis.start[1:][some] - 1]]
-    return low, high
+    low, high = np.zeros(len(some), units.dtype), np.zeros(len(some), units.dtype)
+    low[some] = units[axis.first[axis.start[:-1][some]]]
+    high[some] = units[axis.last[axis.start[1:][some] - 1]]
+    return low, high, some
 
 
 def _members(axis: Axis, codes: Codes, width: int) -> Bools:
@@ -280,25 +342,37 @@ class _Outcome:
 
 
 def _outcome(victims: _Victims, seed: int) -> _Outcome:
-    """Intersect the histograms that each class of victims faces."""
-    first, *others = victims.faced
+    """Weigh the values that are left for each class of victims."""
+    left, faced = victims.left, victims.faced
     order = np.random.default_rng(seed).permutation(len(victims.codes))
-    entries = first.distinct[victims.situations[:, 0]]
+    entries = np.diff(left.start)[victims.at]
     chosen = order[np.cumsum(entries[order]) <= max(_ENTRIES, int(entries.max()))]
-    situations, codes = victims.situations[chosen], victims.codes[chosen]
-    people, many = victims.people[chosen], entries[chosen]
-    owner = np.repeat(np.arange(len(chosen)), many)
-    begin = np.repeat(first.start[situations[:, 0]] - np.cumsum(many) + many, many)
-    entry = begin + np.arange(len(owner))
-    value, left = first.codes[entry], first.counts[entry]
-    guesses = [first.lookup(situations[:, 0], codes) / first.sizes[situations[:, 0]]]
-    for k, other in enumerate(others, start=1):
-        at = situations[:, k]
-        left = np.minimum(left, other.lookup(at[owner], value))
-        guesses.append(other.lookup(at, codes) / other.sizes[at])
-    total = np.bincount(owner, weights=left, minlength=len(chosen))
-    own = np.bincount(owner, weights=left * (value == codes[owner]), minlength=len(chosen))
-    before, after = guesses[0], np.maximum.reduce([*guesses, own / np.maximum(total, 1)])
+    situations, codes, people = (
+        part[chosen] for part in (victims.situations, victims.codes, victims.people)
+    )
+    lengths, entry = spread(left.start, victims.at[chosen])
+    owner, value = np.repeat(np.arange(len(chosen)), lengths), left.codes[entry]
+    weight = np.full(len(entry), np.iinfo(np.int64).max)
+    guesses = []
+    for its, at, complete in zip(faced, situations.T, victims.whole, strict=True):
+        shown = its.lookup(at[owner], value)
+        # What is left is possible, and somebody who was left out may have any value.
+        possible = not complete or victims.together is not None
+        weight = np.minimum(weight, np.maximum(shown, 1) if possible else shown)
+        guesses.append(its.lookup(at, codes) / its.sizes[at])
+    total = np.bincount(owner, weights=weight, minlength=len(chosen))
+    own = np.bincount(owner, weights=weight * (value == codes[owner]), minlength=len(chosen))
+    guess = own / np.maximum(total, 1)
+    alone = victims.alone[chosen]
+    if victims.together is not None:
+        together = victims.together[chosen]
+    else:
+        alone = alone | ((guesses[0] == 1) & victims.whole[0])
+        together = alone | ((guess == 1) & victims.whole[0])
+    # An estimate proves nothing, however high it is.
+    before = np.where(alone, 1.0, np.minimum(guesses[0], _UNPROVEN))
+    guessed = np.maximum.reduce([before, *guesses[1:], guess])
+    after = np.where(together, 1.0, np.minimum(guessed, _UNPROVEN))
     looked_at = int(people.sum())
 
     def mean(shares: Floats) -> float:
@@ -316,28 +390,29 @@ def _outcome(victims: _Victims, seed: int) -> _Outcome:
     )
 
 
-def _judged(on: str, found: _Outcome, *, lower_bound: bool) -> list[Finding]:
+def _judged(on: str, found: _Outcome, victims: _Victims) -> Finding:
     above = {f"{x:g}": {"before": b, "after": a} for x, (b, a) in found.above.items()}
     certain, likely = (found.above[x][1] - found.above[x][0] for x in (1.0, _LIKELY))
     rises = found.mean[1] >= _RISE * found.mean[0] > 0
-    least, people = "at least " if found.people < found.of else "", f"{found.of:,} people"
+    people = f"{found.of:,} people"
     if certain:
         severity = "high"
-        title = f"together, the releases leave {least}{certain:,} of {people} one '{on}' only"
+        title = f"together, the releases leave at least {certain:,} of {people} one '{on}' only"
     elif likely:
         severity = "medium"
         title = (
-            f"together, the releases make '{on}' likely for {least}{likely:,} of {people}, "
+            f"together, the releases make '{on}' likely for an estimated {likely:,} of {people}, "
             "as the first does not by itself"
         )
     elif rises:
         severity = "low"
         title = f"together, the releases tell more of '{on}' than the first by itself"
-    elif lower_bound:
+    elif victims.original:
+        severity = "info"
+        title = f"of '{on}' the releases together were not found to tell more than the first"
+    else:
         severity = "info"
         title = f"how much the releases tell of '{on}' together cannot be told without the original"
-    else:
-        return []
     figures: dict[str, Any] = {
         "column": on,
         "looked_at": found.people,
@@ -346,29 +421,35 @@ def _judged(on: str, found: _Outcome, *, lower_bound: bool) -> list[Finding]:
         "mean": {"before": found.mean[0], "after": found.mean[1]},
         "certain": above["1"],
         "above": above,
-        "lower_bound": lower_bound,
+        "inference": victims.inference,
+        "lower_bound": True,
     }
-    some = f" (Of {people}, {found.people:,} were looked at.)"
-    return [
-        Finding(
-            name="several-releases",
-            severity=severity,
-            title=title,
-            meaning="A value that is possible in one release may be ruled out by another one."
-            + _change(*found.mean)
-            + " Chances are estimates: a value counts as often as in the release that has it least."
-            + (
-                " Without the original, boxes were taken for possible that are not: more people "
-                "may be certain than were found."
-                if lower_bound
-                else ""
-            )
-            + (some if found.people < found.of else ""),
-            advice="Publish one release of a table, and keep it; or make the second from the "
-            "groups of the first, by taking some of them together.",
-            figures=figures,
+    return Finding(
+        name=SEVERAL,
+        severity=severity,
+        title=title,
+        meaning="A value that is possible in one release may be ruled out by another one."
+        + _change(*found.mean)
+        + " Chances are estimates: a value counts as often as in the release that has it least. "
+        + _limit(victims)
+        + (f" (Of {people}, {found.people:,} were looked at.)" if found.people < found.of else ""),
+        advice=_ADVICE,
+        figures=figures,
+    )
+
+
+def _limit(victims: _Victims) -> str:
+    """Say why more people may be certain than were found."""
+    if not victims.original:
+        why = (
+            "Without the original, everybody in the first release was taken to be in the others, "
+            "and boxes were taken for possible that are not"
         )
-    ]
+    elif victims.inference == "matching":
+        why = "Each release was shared out among its people by itself, not all at once"
+    else:
+        why = "Each person was looked at alone, as the table is too large for more"
+    return f"{why}: more people may be certain than were found, as {NOT_EXHAUSTED}."
 
 
 def _change(before: float, after: float) -> str:

@@ -38,12 +38,13 @@ from wideberth.algorithms.lattice import generalize
 from wideberth.algorithms.suppression import suppress
 from wideberth.binding import demands_of, quasis_of
 from wideberth.encode import Codes
-from wideberth.errors import HierarchyError, InfeasibleError
+from wideberth.errors import HierarchyError, InfeasibleError, what_to_type
 from wideberth.findings import Finding
 from wideberth.latticing import ground_of, settings_of
 from wideberth.leveling import Leveled
 from wideberth.quasi import Quasi
 from wideberth.request import Request
+from wideberth.showing.wording import sentence
 from wideberth.transform import Transform
 
 _ROLES = ("quasi", "sensitive", "identifier", "insensitive")
@@ -98,6 +99,7 @@ def swap_audit(
         looked_at,
         roles={role: how.get(role) for role in _ROLES},
         **{key: how.get(key) for key in _OTHERS},
+        rows_are_people=True,  # which was settled when the release was made
         transform={key: said for key, said in how.items() if key not in (*_ROLES, *_OTHERS)},
     )
     figures: dict[str, Any] = {"rows": looked_at.height, "of": rows}
@@ -112,7 +114,8 @@ def swap_audit(
         return [_impossible(figures, error.what)]
     if not tried:
         return []
-    return _judged(share, {**figures, "swaps": tried, "unchanged": round(share, 3)})
+    figures |= {"swaps": tried, "unchanged": round(share, 3)}
+    return _judged(share, less_telling(request), figures)
 
 
 def _tried(
@@ -180,7 +183,36 @@ def _same(labels: Codes, again: Codes) -> bool:
     return pairs == len(np.unique(labels)) == len(np.unique(again))
 
 
-def _judged(share: float, figures: dict[str, Any]) -> list[Finding]:
+def less_telling(request: Request) -> str:
+    """Say what tells less than how this release was made, as far as it can be chosen here."""
+    how = request.transform
+    dealt = not all(demand.rule.monotone for demand in demands_of(request, request.frame))
+    ways = []
+    if how.algorithm == "mondrian":
+        if dealt and how.dealing != "rank":
+            ways.append(
+                what_to_type(
+                    python='dealing="rank"',
+                    command="--dealing rank",
+                    app="the dealing “rank” (more settings, step 3)",
+                )
+            )
+        if how.cuts != "paper":
+            ways.append(
+                what_to_type(
+                    python='cuts="paper"',
+                    command="--cuts paper",
+                    app="the cuts “paper” (step 3)",
+                )
+            )
+        if dealt:
+            ways.append("principles whose groups need no dealing (frequency-l, delta-l)")
+    ways.append("larger groups")
+    less = " or ".join([", ".join(ways[:-1]), ways[-1]] if ways[1:] else ways)
+    return f"less is told by {less}, and nothing of this kind by k-anonymity alone"
+
+
+def _judged(share: float, less: str, figures: dict[str, Any]) -> list[Finding]:
     if share >= _HARDLY_ANY:
         return []
     much = share < _LIKE_MATCHING
@@ -198,11 +230,9 @@ def _judged(share: float, figures: dict[str, Any]) -> list[Finding]:
                 if some
                 else ""
             ),
-            advice='dealing = "rank" tells less than "matching", cuts = "paper" less than better '
-            "cuts, and a monotone principle less than one whose groups are dealt."
-            if much
-            else 'If the algorithm is no secret and this matters, cuts = "paper" or larger groups '
-            "tell less; k-anonymity alone tells nothing of this kind.",
+            advice=sentence(
+                less if much else f"if the algorithm is no secret and this matters: {less}"
+            ),
             figures=figures,
         )
     ]

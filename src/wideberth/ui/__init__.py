@@ -6,3 +6,13 @@ as a file. Tables are read by processes of their own, one for each job (:mod:`wi
 which call the functions that the command line calls. Nothing leaves the machine
 (:mod:`wideberth.ui.safety`), and nothing stays behind (:mod:`wideberth.ui.workspace`).
 """
+
+from wideberth.errors import EngineError
+
+
+def lacking(error: ModuleNotFoundError) -> EngineError:
+    """Say what to install, where the packages of the extra [ui] are missing."""
+    return EngineError(
+        f"the web app needs {error.name}, which is not installed",
+        hint="pip install 'wideberth[ui]'",
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import json
+import os
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import IO, Any
@@ -13,9 +13,18 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from wideberth.errors import OutputError, ParameterError, PolicyError, TableError
+from wideberth import documents
+from wideberth.errors import (
+    OutputError,
+    ParameterError,
+    PolicyError,
+    TableError,
+    WideberthError,
+)
+from wideberth.ui.attachments import LARGEST, POLICY, tree_rows
 from wideberth.ui.comparing import Yardstick
-from wideberth.ui.desk import LARGEST, POLICY, Desk, Opened, Run, asked_of, release_name
+from wideberth.ui.desk import Desk, Opened, Run, asked_of, release_name
+from wideberth.ui.drafts import Draft
 from wideberth.ui.workspace import RefusedError, safe_name, small_file
 
 #: How much of an upload is held in memory, and how large a policy may be.
@@ -28,6 +37,8 @@ def routes() -> list[Route]:
     return [
         Route("/tables", open_path, methods=["POST"]),
         Route("/tables/upload", upload, methods=["POST"]),
+        Route("/drafts/{draft}", take_up, methods=["POST"]),
+        Route("/drafts/{draft}", forget, methods=["DELETE"]),
         Route(table, state),
         Route(table, close, methods=["DELETE"]),
         Route(f"{table}/reread", reread, methods=["POST"]),
@@ -35,6 +46,9 @@ def routes() -> list[Route]:
         Route(f"{table}/policy", apply_policy, methods=["POST"]),
         Route(f"{table}/advice", advice, methods=["POST"]),
         Route(f"{table}/possible", possible, methods=["POST"]),
+        Route(f"{table}/fits", fits, methods=["POST"]),
+        Route(f"{table}/protect", protect, methods=["POST"]),
+        Route(f"{table}/hierarchy", saved_tree),
         Route(f"{table}/hierarchy", hierarchy, methods=["POST"]),
         Route(f"{table}/hierarchy/usual", usual_hierarchies, methods=["POST"]),
         Route(f"{table}/hierarchy/file", hierarchy_file, methods=["POST"]),
@@ -57,6 +71,17 @@ def table_of(request: Request) -> Opened:
     return desk_of(request).table(request.path_params["table"])
 
 
+def draft_of(request: Request, number: str | None) -> Draft | None:
+    """Return the kept settings that a request names, if it names any."""
+    drafts = desk_of(request).drafts
+    return None if number is None or drafts is None else drafts.named(number)
+
+
+def address(request: Request, path: str) -> str:
+    """Return the address of a page, as a browser needs it."""
+    return f"{request.app.state.root}{path}"
+
+
 def run_of(request: Request) -> Run:
     """Return the run that an address names."""
     return desk_of(request).run(request.path_params["table"], request.path_params["run"])
@@ -66,13 +91,14 @@ async def open_path(request: Request) -> Response:
     """Open a table by its path."""
     given = await _body(request)
     opened = await desk_of(request).open_path(_text(given, "path"))
-    return _opened(opened)
+    return _opened(request, opened)
 
 
 async def upload(request: Request) -> Response:
     """Take in a file piece by piece, without ever holding all of it, and open it."""
     desk = desk_of(request)
     name = safe_name(request.query_params.get("name", ""))
+    draft = draft_of(request, request.query_params.get("draft"))
     number, folder = desk.new_folder()
     try:
         with desk.workspace.file(folder, name) as file:
@@ -86,7 +112,22 @@ async def upload(request: Request) -> Response:
             f"the upload could not be kept: {error.strerror}",
             hint="open the table by its path, which copies nothing",
         ) from None
-    return _opened(await desk.open(number, folder, folder / name))
+    return _opened(request, await desk.open(number, folder, folder / name, draft))
+
+
+async def take_up(request: Request) -> Response:
+    """Open a table again by its path, with the settings that were kept."""
+    draft = draft_of(request, request.path_params["draft"])
+    if draft is None or draft.path is None:
+        raise TableError("the table was uploaded, and no copy is kept", hint="choose it again")
+    return _opened(request, await desk_of(request).open_path(draft.path, draft))
+
+
+async def forget(request: Request) -> Response:
+    """Remove settings that were kept."""
+    if draft := draft_of(request, request.path_params["draft"]):
+        draft.remove()
+    return JSONResponse({"url": address(request, "/")})
 
 
 async def _store(stream: AsyncIterator[bytes], file: IO[bytes]) -> None:
@@ -101,8 +142,9 @@ async def _store(stream: AsyncIterator[bytes], file: IO[bytes]) -> None:
     await run_in_threadpool(file.writelines, pieces)
 
 
-def _opened(table: Opened) -> Response:
-    return JSONResponse({"table": table.number, "url": f"/tables/{table.number}/data"})
+def _opened(request: Request, table: Opened) -> Response:
+    page = address(request, f"/tables/{table.number}/data")
+    return JSONResponse({"table": table.number, "url": page})
 
 
 async def state(request: Request) -> Response:
@@ -160,14 +202,14 @@ async def weigh(request: Request) -> Response:
 async def close(request: Request) -> Response:
     """Close a table."""
     await desk_of(request).close_table(table_of(request).number)
-    return JSONResponse({"url": "/"})
+    return JSONResponse({"url": address(request, "/")})
 
 
 async def reread(request: Request) -> Response:
     """Read a table's file differently: another delimiter, encoding, or tokens for missing."""
     table, given = table_of(request), await _body(request)
     await desk_of(request).reread(table, {key: value for key, value in given.items() if value})
-    return _opened(table)
+    return _opened(request, table)
 
 
 async def change(request: Request) -> Response:
@@ -184,16 +226,17 @@ async def change(request: Request) -> Response:
 
 async def apply_policy(request: Request) -> Response:
     """Take the settings of a policy file, by its path or as it was uploaded."""
-    table = table_of(request)
+    desk, table = desk_of(request), table_of(request)
     if request.headers.get("content-type", "").startswith("application/json"):
-        path = Path(_text(await _body(request), "path")).expanduser()
+        path = Path(os.path.expanduser(_text(await _body(request), "path")))
         try:
-            text = await run_in_threadpool(small_file, path, _SMALL)
+            data = await run_in_threadpool(small_file, path, LARGEST)
         except (OSError, RefusedError):
             raise PolicyError("there is no such policy file", hint="the whole path") from None
-        lacking = desk_of(request).apply_policy(table, text, path.resolve().parent)
+        lacking = desk.apply_policy(table, data, path.resolve().parent)
     else:
-        lacking = desk_of(request).apply_policy(table, await _small(request), None)
+        data = await _small(request, LARGEST)
+        lacking = desk.apply_policy(table, data, None)
     return JSONResponse({**settings(table), "lacking": lacking})
 
 
@@ -209,9 +252,27 @@ async def advice(request: Request) -> Response:
 
 
 async def possible(request: Request) -> Response:
-    """Tell of each principle whether some grouping of the table satisfies it."""
+    """Tell of each principle, and of all together, whether some grouping satisfies it."""
     desk, table = desk_of(request), table_of(request)
-    return JSONResponse(await _waited(request, "possible", desk.asked(table)))
+    question, known = table.question, table.possible
+    if known is None:
+        known = await _waited(request, "possible", desk.asked(table))
+        table.judged = question, known
+    return JSONResponse(known)
+
+
+async def fits(request: Request) -> Response:
+    """Refuse a type that some value of a column does not have."""
+    desk, table, given = desk_of(request), table_of(request), await _body(request)
+    column, kind = _text(given, "column"), _text(given, "type")
+    return JSONResponse(await _waited(request, "fits", desk.asked(table, column=column, kind=kind)))
+
+
+async def protect(request: Request) -> Response:
+    """Propose principles for a column that became sensitive."""
+    desk, table = desk_of(request), table_of(request)
+    column = _text(await _body(request), "column")
+    return JSONResponse(await _waited(request, "protect", desk.asked(table, column=column)))
 
 
 async def _waited(request: Request, task: str, arguments: dict[str, Any]) -> dict[str, Any]:
@@ -238,16 +299,30 @@ async def hierarchy(request: Request) -> Response:
     desk, table, given = desk_of(request), table_of(request), await _body(request)
     column, rule = _text(given, "column"), given.get("rule")
     if rows := given.get("rows"):
-        rule = desk.attach(table, column, _delimited(rows))
+        # A file without a header: none of its values may be taken for one.
+        rule = {"file": desk.attach(table, column, _delimited(rows), written=True), "header": False}
     return JSONResponse(await _tried(request, table, column, rule))
+
+
+async def saved_tree(request: Request) -> Response:
+    """Return the tree of a column that is in the settings, a row for each value, to edit it."""
+    table = table_of(request)
+    column = request.query_params.get("column", "")
+    rule = table.content.get("hierarchies", {}).get(column)
+    try:
+        rows = await run_in_threadpool(tree_rows, rule, column, table.folder)
+    except WideberthError:  # whoever tries it is told what is wrong
+        rows = []
+    return JSONResponse({"rows": rows})
 
 
 async def hierarchy_file(request: Request) -> Response:
     """Try a hierarchy file on a column."""
     desk, table = desk_of(request), table_of(request)
-    column = request.query_params.get("column", "")
-    name = await run_in_threadpool(desk.attach, table, column, await _small(request, LARGEST))
-    parents = request.query_params.get("form") == "parents"
+    asked = request.query_params
+    column, called = asked.get("column", ""), asked.get("name") or asked.get("column", "")
+    name = await run_in_threadpool(desk.attach, table, called, await _small(request, LARGEST))
+    parents = asked.get("form") == "parents"
     rule = {"parents": name} if parents else name
     return JSONResponse(await _tried(request, table, column, rule))
 
@@ -277,7 +352,8 @@ async def start_run(request: Request) -> Response:
     """Make a release by the settings as they are."""
     table = table_of(request)
     run = await desk_of(request).start_run(table)
-    return JSONResponse({**told(run), "url": f"/tables/{table.number}/runs/{run.number}/judge"})
+    page = address(request, f"/tables/{table.number}/runs/{run.number}/judge")
+    return JSONResponse({**told(run), "url": page, "now": settings(table)})
 
 
 async def run_state(request: Request) -> Response:
@@ -300,14 +376,14 @@ async def reopen(request: Request) -> Response:
     content = table.content
     if (levels := given.get("levels")) is not None:
         content = {**content, "transform": {**content.get("transform", {}), "levels": levels}}
-    table.change(content, table.version, run.seed)
+    table.change(content, table.version, None)  # a seed is for one run
     return JSONResponse(settings(table))
 
 
 async def _body(request: Request) -> dict[str, Any]:
     try:
-        given = json.loads(await _small(request) or b"{}")
-    except (ValueError, RecursionError):
+        given = documents.json((await _small(request) or b"{}").decode())
+    except UnicodeDecodeError:
         given = None
     if not isinstance(given, dict):
         raise ParameterError("the request is no JSON object")

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
@@ -48,11 +49,11 @@ def create(
             Route(f"{_TABLE}/principle", pages.principle),
             Route(f"{_TABLE}/anonymize", pages.anonymize),
             Route(f"{_TABLE}/compare", pages.compare),
+            Route(f"{_TABLE}/settings.zip", pages.settings),
             Route(f"{_RUN}/judge", pages.judge),
             Route(f"{_RUN}/export", pages.export),
             Route(f"{_RUN}/report", pages.report),
             Route(f"{_RUN}/files/{{name:path}}", pages.file),
-            Route("/favicon.ico", _icon),
             Mount("/api", routes=api.routes()),
             Mount("/static", StaticFiles(directory=_STATIC)),
         ],
@@ -66,6 +67,7 @@ def create(
     )
     app.state.desk = desk
     app.state.csrf = key.csrf
+    app.state.root = key.root
     return app
 
 
@@ -74,15 +76,16 @@ async def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, WideberthError)  # noqa: S101
     status = next((code for kind, code in _STATUS.items() if isinstance(error, kind)), 422)
     kind = getattr(error, "kind", type(error).__name__)
-    return _told(request, status, error.what, error.hint, kind)
+    proof = {
+        key: value
+        for key in ("outcome", "witness", "tries")
+        if (value := getattr(error, key, None)) is not None
+    }
+    return _told(request, status, error.what, error.hint, kind, **proof)
 
 
 async def _unheard(request: Request, error: Exception) -> Response:
     return Response(status_code=400)  # nobody reads it
-
-
-async def _icon(request: Request) -> Response:
-    return FileResponse(_STATIC / "icon.svg")
 
 
 async def _missing(request: Request, error: Exception) -> Response:
@@ -91,7 +94,10 @@ async def _missing(request: Request, error: Exception) -> Response:
     return _told(request, error.status_code, what, "begin at the first page", "HTTPException")
 
 
-def _told(request: Request, status: int, what: str, hint: str | None, kind: str) -> Response:
-    if request.url.path.startswith("/api/"):
-        return JSONResponse({"what": what, "hint": hint, "kind": kind}, status_code=status)
+def _told(
+    request: Request, status: int, what: str, hint: str | None, kind: str, **proof: Any
+) -> Response:
+    if request.url.path.startswith(f"{request.app.state.root}/api/"):
+        told = {"what": what, "hint": hint, "kind": kind, **proof}
+        return JSONResponse(told, status_code=status)
     return pages.refused(request, status, what, hint)

@@ -11,12 +11,12 @@ KINDS: dict[str, dict[str, Any]] = {
     "numbers": {
         "title": "Numbers",
         "words": "Salaries, amounts, dates. Nobody may learn a value, not even nearly.",
-        "principles": ["epsilon-m", "delta-l"],
+        "principles": ["delta-l", "epsilon-m"],
     },
     "categories": {
         "title": "Categories",
         "words": "Diseases, religions. Nobody may learn which one it is.",
-        "principles": ["entropy-l", "distinct-l", "frequency-l", "recursive-cl", "t-closeness"],
+        "principles": ["frequency-l", "entropy-l", "distinct-l", "recursive-cl", "t-closeness"],
     },
     "tree": {
         "title": "Categories with a tree",

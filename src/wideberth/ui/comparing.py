@@ -72,7 +72,7 @@ class Yardstick:
         ]
 
     def risk(self, run: Run, weighed: Weighed) -> float | None:
-        """Return the worst chance to guess a shared attribute of anybody."""
+        """Return the worst chance to guess a shared attribute of anybody, group known or not."""
         found = []
         for on in self.shared if run in self.runs else ():
             told = _attributes(run)[on]
@@ -130,14 +130,15 @@ def _row(run: Run, guess: float | None) -> dict[str, Any]:
     made: Mapping[str, Any] = run.result or {}
     manifest, report = made["manifest"], made["report"] or {}
     after = (report.get("risk") or {}).get("after") or {}
-    identity = (after.get("identity") or {}).get("prosecutor") or {}
+    identity = after.get("identity") or {}
+    found = [one["worst"] for who in ("prosecutor", "covering") if (one := identity.get(who))]
     return {
         "run": run.number,
         "settings": run.settings,
         "groups": manifest["groups"],
         "suppressed": manifest["suppressed"]["rows"],
         "loss": overall_loss(report) if report else None,
-        "identity": identity.get("worst"),
+        "identity": max(found, default=None),
         "guess": guess,
         "queries": (report.get("queries") or {}).get("median"),
         "findings": len(report.get("findings") or ()),

@@ -7,6 +7,7 @@ tests, is kept apart. Going back a step therefore undoes nothing and loses nothi
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import secrets
 import shutil
@@ -17,21 +18,19 @@ from pathlib import Path
 from typing import Any
 
 from wideberth.errors import TableError, WideberthError
+from wideberth.policy import normal
+from wideberth.schema import UNDECIDED, require_decided
 from wideberth.showing.wording import written
-from wideberth.ui import policies
+from wideberth.ui import attachments, policies
+from wideberth.ui.attachments import HIERARCHIES, LARGEST, POLICY
+from wideberth.ui.drafts import Draft, Drafts
 from wideberth.ui.jobs import Job, Jobs
-from wideberth.ui.workspace import Workspace, safe_name, small_file, within
+from wideberth.ui.workspace import Workspace, small_file, within
 
 Content = dict[str, Any]
 
-#: What a run's own policy is called in its folder.
-POLICY = "policy.toml"
-#: Where hierarchy files lie, of a table as of a run.
-HIERARCHIES = "hierarchies"
 #: Letters of a path that a message shows.
 _SHOWN = 300
-#: Bytes of a hierarchy file.
-LARGEST = 32 << 20
 
 
 class ChangedError(WideberthError):
@@ -119,6 +118,12 @@ class Opened:
         Private: hierarchy files and runs.
     job : Job
         That reads it; its result is the profile.
+    draft : Draft, optional
+        Where its settings are kept for the next time.
+    taking : Draft, optional
+        Settings that are taken up as soon as the table is read.
+    notice : dict, optional
+        What became of them: kind, what and hint of a message.
     """
 
     number: str
@@ -126,12 +131,16 @@ class Opened:
     path: Path
     folder: Path
     job: Job
+    draft: Draft | None = None
+    taking: Draft | None = None
+    notice: dict[str, Any] | None = None
     content: Content = field(default_factory=dict)
     seed: int | None = None
     version: int = 0
     runs: dict[int, Run] = field(default_factory=dict)
     begun: int = 0
     weighed: dict[tuple[int, str, str], float] = field(default_factory=dict)
+    judged: tuple[str, dict[str, Any]] | None = None
 
     @property
     def profile(self) -> dict[str, Any] | None:
@@ -156,13 +165,41 @@ class Opened:
             )
         self.content, self.seed = self.valid(content), seed
         self.version += 1
+        self.notice = None
+        self.keep()
+
+    def keep(self) -> None:
+        """Let the settings outlive the app, if they can; that is no reason to stop working."""
+        if self.draft is None:
+            return
+        try:
+            self.draft.keep(self.content, self.folder)
+        except (OSError, WideberthError) as error:
+            reason = getattr(error, "strerror", None) or "the state folder cannot be used"
+            self.notice = {
+                "kind": "caution",
+                "what": f"these settings are lost when the app ends: {reason}",
+                "hint": "download them below",
+            }
 
     def valid(self, content: Content) -> Content:
         """Return settings in their one form; refuse those that name files of others."""
-        settings = policies.normal(content, folder=self.folder)
+        settings = normal(content, folder=self.folder)
         for name in policies.files_of(settings).values():
             within(self.folder / HIERARCHIES, name.removeprefix(f"{HIERARCHIES}/"))
         return settings
+
+    @property
+    def question(self) -> str:
+        """What the answer of :attr:`possible` depends on: all but how the work is done."""
+        transform = self.content.get("transform", {})
+        kept = {key: transform.get(key) for key in ("algorithm", "max_memory")}
+        return json.dumps({**self.content, "transform": kept}, sort_keys=True)
+
+    @property
+    def possible(self) -> dict[str, Any] | None:
+        """What is known of the principles on this table, if that was asked with these settings."""
+        return self.judged[1] if self.judged and self.judged[0] == self.question else None
 
     def latest(self) -> Run | None:
         """Return the last run that made a release."""
@@ -192,11 +229,14 @@ class Desk:
         Where everything private lies.
     jobs : Jobs
         Who works on it.
+    drafts : Drafts, optional
+        Where settings are kept that outlive the app; None keeps none.
     """
 
-    def __init__(self, workspace: Workspace, jobs: Jobs) -> None:
+    def __init__(self, workspace: Workspace, jobs: Jobs, drafts: Drafts | None = None) -> None:
         self.workspace = workspace
         self.jobs = jobs
+        self.drafts = drafts
         self.tables: dict[str, Opened] = {}
         self._tidying: set[asyncio.Task[None]] = set()
 
@@ -206,7 +246,39 @@ class Desk:
             raise UnknownError("there is no such table, or it was closed", hint="open it again")
         table = self.tables[number]
         table.settle()
+        if table.taking is not None and table.profile is not None:
+            draft, table.taking = table.taking, None
+            self._take_up(table, draft)
         return table
+
+    def shown(self) -> list[Opened]:
+        """Return the tables that are open; one that could not be read is not."""
+        return [one for one in self.tables.values() if one.job.state in ("running", "done")]
+
+    def _take_up(self, table: Opened, draft: Draft) -> None:
+        """Take the settings of an earlier day, and go on with them."""
+        fresh, table.draft = table.draft, draft
+        try:
+            if not draft.hold():
+                raise UnknownError("their table is open already", hint="close it there first")
+            lacking = self.apply_policy(table, draft.policy(), draft.folder)
+        except (OSError, WideberthError) as error:
+            table.draft = fresh
+            draft.release()
+            what = error.what if isinstance(error, WideberthError) else "they cannot be read"
+            hint = error.hint if isinstance(error, WideberthError) else None
+            table.notice = {
+                "kind": "bad",
+                "what": f"the kept settings do not fit this table and stay as they are: {what}",
+                "hint": hint,
+            }
+            return
+        if lacking:
+            what = f"settings taken up, but the hierarchies of {', '.join(lacking)} are lost"
+            table.notice = {"kind": "caution", "what": what, "hint": "attach them again"}
+        else:
+            what = f"the settings of {draft.when} are taken up again"
+            table.notice = {"kind": "good", "what": what, "hint": None}
 
     def run(self, number: str, run: str) -> Run:
         """Return a run of an open table."""
@@ -220,18 +292,32 @@ class Desk:
         number = secrets.token_hex(4)
         return number, self.workspace.folder(number)
 
-    async def open_path(self, text: str) -> Opened:
+    async def open_path(self, text: str, taking: Draft | None = None) -> Opened:
         """Open a table that lies on this machine, where it lies."""
         path = table_file(text)
         number, folder = self.new_folder()
-        return await self.open(number, folder, path)
+        return await self.open(number, folder, path, taking)
 
-    async def open(self, number: str, folder: Path, path: Path) -> Opened:
-        """Open a file as a table."""
-        job = await self.jobs.start("open", {"path": str(path)})
+    async def open(
+        self, number: str, folder: Path, path: Path, taking: Draft | None = None
+    ) -> Opened:
+        """Open a file as a table, with the settings of an earlier day if there are any.
+
+        If that cannot begin, its folder is removed.
+        """
+        for other in [one for one in self.tables.values() if one not in self.shown()]:
+            await self.close_table(other.number)  # nothing came of it, and its file lies here
+        asked = {"path": str(path)} | ({"options": taking.options()} if taking else {})
+        try:
+            job = await self.jobs.start("open", asked)
+        except BaseException:  # too many others, or nobody waits any more
+            self.discard(folder)
+            raise
         # A name need not be text that can be written in a page.
         name = os.fsencode(path.name).decode(errors="replace")
-        self.tables[number] = Opened(number, name, path, folder, job)
+        own = None if path.is_relative_to(folder) else os.fsencode(path).decode(errors="replace")
+        draft = None if self.drafts is None else self.drafts.new(name, own)
+        self.tables[number] = Opened(number, name, path, folder, job, draft, taking)
         return self.tables[number]
 
     async def reread(self, table: Opened, options: dict[str, Any]) -> None:
@@ -247,18 +333,22 @@ class Desk:
         kept.pop("table", None)
         table.content = {**proposal, **kept, "types": proposal["types"]}
         table.version += 1
+        table.keep()
 
     def discard(self, folder: Path) -> None:
         """Remove what was begun and came to nothing."""
         shutil.rmtree(folder, ignore_errors=True)
 
     async def close_table(self, number: str) -> None:
-        """Close a table: end its jobs and remove what is private of it."""
-        table = self.table(number)
-        del self.tables[number]  # first, so that nothing new is begun on it
+        """Close a table: end its jobs and remove what is private of it; its settings are kept."""
+        table = self.tables.pop(number, None)  # first, so that nothing new is begun on it
+        if table is None:
+            return
         for job in [table.job, *(run.job for run in table.runs.values())]:
             await job.cancel()
         await asyncio.to_thread(self.discard, table.folder)
+        if table.draft is not None:
+            table.draft.release()
 
     async def _started(self, table: Opened, task: str, asked: dict[str, Any]) -> Job:
         """Start a job on a table, unless the table is closed meanwhile."""
@@ -279,14 +369,18 @@ class Desk:
         }
 
     async def start_run(self, table: Opened) -> Run:
-        """Make a release by the table's settings, in a folder of its own."""
+        """Make a release by the table's settings, in a folder of its own.
+
+        Before anything is begun, every column must have a role.
+        """
+        require_decided(table.content.get("roles", {}).get(UNDECIDED, ()))
         table.begun += 1
         number, content, seed = table.begun, deepcopy(table.content), table.seed
         folder = self.workspace.folder(f"{table.number}/run-{number}")
         try:
             with self.workspace.file(folder, POLICY) as file:
                 file.write(policies.toml(content, name=table.name).encode())
-            _copy_hierarchies(table.folder, folder, content)
+            attachments.copy(table.folder, folder, content)
             output = self.workspace.folder(f"{table.number}/run-{number}/made")
             asked = self.asked(table, seed=seed, output=str(output))
             job = await self._started(table, "release", {**asked, "folder": str(folder)})
@@ -294,6 +388,9 @@ class Desk:
             self.discard(folder)
             raise
         table.runs[number] = Run(number, content, seed, folder, job)
+        if seed is not None:  # it was for this run: the next may be the one that is published
+            table.seed = None
+            table.version += 1
         tidying = asyncio.create_task(self._tidy(job, output))
         self._tidying.add(tidying)
         tidying.add_done_callback(self._tidying.discard)
@@ -305,35 +402,38 @@ class Desk:
         if job.result is None:
             await asyncio.to_thread(self.discard, output)
 
-    def attach(self, table: Opened, column: str, text: bytes) -> str:
+    def attach(self, table: Opened, called: str, text: bytes, *, written: bool = False) -> str:
         """Keep a hierarchy file, and return by which name a policy finds it."""
         self.workspace.folder(f"{table.number}/{HIERARCHIES}")
-        stem = safe_name(f"{column}.csv").removesuffix(".csv")
-        name = f"{HIERARCHIES}/{stem}-{secrets.token_hex(3)}.csv"
+        name = attachments.stored_name(called, written=written)
         with self.workspace.file(table.folder / HIERARCHIES, Path(name).name) as file:
             file.write(text)
         return name
 
-    def apply_policy(self, table: Opened, text: bytes, folder: Path | None) -> list[str]:
+    def apply_policy(self, table: Opened, data: bytes, folder: Path | None) -> list[str]:
         """Take the settings of a policy file; return the columns whose hierarchy is lacking.
 
         Parameters
         ----------
         table : Opened
             The table to which they are applied.
-        text : bytes
-            The file's content.
+        data : bytes
+            The file's content, or a package of it and its hierarchy files.
         folder : Path, optional
             Where the file lies, and below it those that it names; None if it was uploaded.
         """
-        content = policies.read(text, folder=folder)
+        beside: dict[str, bytes] = {}
+        if attachments.is_packed(data):
+            data, beside = attachments.unpacked(data)
+            folder = None
+        content = policies.read(data, folder=folder)
         found, lacking = {}, []
         for column, name in policies.files_of(content).items():
             try:
-                if folder is None:
+                if folder is None and name not in beside:
                     raise UnknownError("uploaded alone")
-                rows = small_file(within(folder, name), LARGEST)
-                found[column] = self.attach(table, column, rows)
+                rows = beside[name] if folder is None else small_file(within(folder, name), LARGEST)
+                found[column] = self.attach(table, name, rows)
             except (WideberthError, OSError):
                 lacking.append(column)
         # What the file does not bring along stays as it was here.
@@ -356,12 +456,3 @@ def _require_columns(content: Content, columns: list[str]) -> None:
 
     roles = {role: expanded(names, columns) for role, names in content["roles"].items()}
     check_roles(columns, roles)
-
-
-def _copy_hierarchies(source: Path, target: Path, content: Content) -> None:
-    """Keep the files as they are now: they belong to what was run."""
-    names = set(policies.files_of(content).values())
-    if names:
-        (target / HIERARCHIES).mkdir(mode=0o700)
-    for name in names:
-        shutil.copy2(within(source, name), target / name)

@@ -11,7 +11,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from time import monotonic
 from typing import Any, Literal, TypeAlias
@@ -22,6 +22,9 @@ State: TypeAlias = Literal["running", "done", "failed", "cancelled"]
 
 #: Seconds that a process has to end by itself.
 _GRACE = 2.0
+#: Jobs at once, and seconds that another one waits for its turn.
+MOST = 8
+_PATIENCE = 10.0
 #: Bytes that are read at a time; a result may be many times as long.
 _PIECE = 1 << 18
 _LOST: dict[str, Any] = {
@@ -36,6 +39,13 @@ _CANCELLED: dict[str, Any] = {
 }
 
 
+_BUSY: dict[str, Any] = {
+    "kind": "BusyError",
+    "what": f"{MOST} jobs are running, which is the most at once",
+    "hint": "wait until one of them has ended, or cancel one",
+}
+
+
 class JobError(WideberthError):
     """A job that failed or was cancelled.
 
@@ -43,14 +53,25 @@ class JobError(WideberthError):
     ----------
     kind : str
         The name of the error in the process: InfeasibleError, say; LostError if it died,
-        InternalError if it has a bug, CancelledError if it was ended.
+        InternalError if it has a bug, CancelledError if it was ended, BusyError if it never began.
     what, hint
         As of any error.
+    outcome, witness, tries : optional
+        As of an InfeasibleError.
     """
 
-    def __init__(self, kind: str, what: str, hint: str | None = None) -> None:
+    def __init__(
+        self,
+        kind: str,
+        what: str,
+        hint: str | None = None,
+        outcome: str | None = None,
+        witness: str | None = None,
+        tries: Sequence[Mapping[str, Any]] = (),
+    ) -> None:
         super().__init__(what, hint=hint)
-        self.kind = kind
+        self.kind, self.outcome, self.witness = kind, outcome, witness
+        self.tries = list(tries) or None
 
 
 class Job:
@@ -193,11 +214,12 @@ class Jobs:
 
     def __init__(self) -> None:
         self._started = 0
+        self._free = asyncio.Semaphore(MOST)
         self._running: dict[Job, asyncio.Task[None]] = {}
         self._closed = asyncio.Event()
 
     async def start(self, task: str, arguments: Mapping[str, Any]) -> Job:
-        """Start a job.
+        """Start a job; a `JobError` if too many others are running.
 
         Parameters
         ----------
@@ -208,27 +230,28 @@ class Jobs:
         """
         if self._closed.is_set():
             raise JobError(**_CANCELLED)
-        request = json.dumps({"task": task, "arguments": arguments}).encode() + b"\n"
-        process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-P",  # nothing that lies in the current folder is imported
-            "-m",
-            "wideberth.ui.worker",
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            # What a library prints there may hold values of the table.
-            stderr=None if os.environ.get("WIDEBERTH_TRACEBACK") else asyncio.subprocess.DEVNULL,
-            limit=_PIECE,
-            start_new_session=True,  # Ctrl-C is for the server, which ends its jobs itself
-        )
+        request = json.dumps(arguments).encode() + b"\n"
+        try:
+            await asyncio.wait_for(self._free.acquire(), _PATIENCE)
+        except TimeoutError:
+            raise JobError(**_BUSY) from None
+        try:
+            process = await _worker(task)
+        except BaseException:
+            self._free.release()
+            raise
         self._started += 1
         job = Job(self._started, task, process)
         following = asyncio.create_task(job.follow(request))
         self._running[job] = following
-        following.add_done_callback(lambda _: self._running.pop(job))
+        following.add_done_callback(lambda _: self._ended(job))
         if self._closed.is_set():  # while the process was being started
             job.stop()
         return job
+
+    def _ended(self, job: Job) -> None:
+        del self._running[job]
+        self._free.release()
 
     async def run(self, task: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Do a job and return its result; a job that fails is a `JobError`.
@@ -250,3 +273,20 @@ class Jobs:
             for job in running:
                 job.stop()
             await asyncio.wait(running.values())
+
+
+async def _worker(task: str) -> asyncio.subprocess.Process:
+    """Start a process that waits to be told the arguments of its task."""
+    return await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-P",  # nothing that lies in the current folder is imported
+        "-m",
+        "wideberth.ui.worker",
+        task,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        # What a library prints there may hold values of the table.
+        stderr=None if os.environ.get("WIDEBERTH_TRACEBACK") else asyncio.subprocess.DEVNULL,
+        limit=_PIECE,
+        start_new_session=True,  # Ctrl-C is for the server, which ends its jobs itself
+    )

@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any
+from urllib.parse import quote
 
 from jinja2 import Environment
 from markupsafe import Markup, escape
@@ -17,11 +18,12 @@ from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Re
 
 from wideberth.reporting.html import glance
 from wideberth.showing.pages import environment as environment_of
-from wideberth.ui import api, policies
+from wideberth.ui import api, attachments, policies
+from wideberth.ui.attachments import HIERARCHIES, POLICY
 from wideberth.ui.catalogue import KINDS, catalogue, of_size, unfit_for_anatomy
 from wideberth.ui.comparing import comparison
-from wideberth.ui.desk import HIERARCHIES, POLICY, Opened, Run, UnknownError, release_name
-from wideberth.ui.workspace import within
+from wideberth.ui.desk import Opened, Run, UnknownError, release_name
+from wideberth.ui.workspace import safe_name, within
 
 #: The steps: the name in an address, and that for people.
 STEPS = {
@@ -77,6 +79,7 @@ def _page(request: Request, name: str, *, status: int = 200, **shown: Any) -> Re
     given = {
         "step": name,
         "csrf": request.app.state.csrf,
+        "root": request.app.state.root,
         "table": None,
         "run": None,
         "state": {},
@@ -92,10 +95,10 @@ def refused(request: Request, status: int, what: str, hint: str | None) -> Respo
     return _page(request, "refused", status=status, what=what, hint=hint)
 
 
-def _about(table: Opened, run: Run | None = None, **state: Any) -> dict[str, Any]:
+def _about(request: Request, table: Opened, run: Run | None = None, **state: Any) -> dict[str, Any]:
     """Return what the pages of a table share."""
     shown = run or table.latest()
-    base = f"/tables/{table.number}"
+    base = api.address(request, f"/tables/{table.number}")
     ways = {step: f"{base}/{step}" for step in ("data", "principle", "anonymize")}
     if table.profile is None:
         ways = {"data": ways["data"]}
@@ -110,24 +113,42 @@ def _about(table: Opened, run: Run | None = None, **state: Any) -> dict[str, Any
 async def home(request: Request) -> Response:
     """Show where a table is opened, and those that are open."""
     desk = api.desk_of(request)
-    return _page(request, "home", opened=list(desk.tables.values()))
+    # At once, without a thread: who has closed half of the connection is still answered.
+    drafts = [] if desk.drafts is None else desk.drafts.left()
+    return _page(request, "home", opened=desk.shown(), drafts=drafts)
 
 
 async def data(request: Request) -> Response:
     """Show step 1: the columns and their roles."""
-    from wideberth.schema import ROLES, TYPES
+    from wideberth.schema import LISTS, TYPES
 
     table = api.table_of(request)
-    about = _about(table, job=table.job.view(), profile=table.profile)
-    return _page(request, "data", **about, roles=ROLES, types=TYPES)
+    about = _about(request, table, job=table.job.view(), profile=table.profile)
+    return _page(request, "data", **about, roles=LISTS, types=TYPES)
+
+
+async def settings(request: Request) -> Response:
+    """Hand over the settings as they are: the policy, with the hierarchy files that it names."""
+    table = api.table_of(request)
+    if table.profile is None:
+        raise UnknownError("this table was not read, so it has no settings", hint="see step 1")
+    packed = await run_in_threadpool(
+        attachments.packed, table.content, table.folder, name=table.name
+    )
+    name = safe_name(f"{Path(table.name).stem}-settings.zip")
+    return Response(
+        packed,
+        media_type="application/zip",
+        headers={"Content-Disposition": f"attachment; filename*=utf-8''{quote(name)}"},
+    )
 
 
 async def principle(request: Request) -> Response:
     """Show step 2: what nobody must learn, and what is possible."""
     table = api.table_of(request)
     if table.profile is None:
-        return RedirectResponse(f"/tables/{table.number}/data", 303)
-    about = _about(table, profile=_outline(table), catalogue=catalogue(), kinds=KINDS)
+        return RedirectResponse(api.address(request, f"/tables/{table.number}/data"), 303)
+    about = _about(request, table, profile=_outline(table), catalogue=catalogue(), kinds=KINDS)
     return _page(request, "principle", **about)
 
 
@@ -137,7 +158,7 @@ async def anonymize(request: Request) -> Response:
 
     table = api.table_of(request)
     if table.profile is None:
-        return RedirectResponse(f"/tables/{table.number}/data", 303)
+        return RedirectResponse(api.address(request, f"/tables/{table.number}/data"), 303)
     # A refusal of other settings than these would only confuse.
     runs = [
         {**api.told(run), "current": run.content == table.content} for run in table.runs.values()
@@ -145,7 +166,14 @@ async def anonymize(request: Request) -> Response:
     return _page(
         request,
         "anonymize",
-        **_about(table, runs=runs, unfit=unfit_for_anatomy(), of_size=of_size()),
+        **_about(
+            request,
+            table,
+            runs=runs,
+            possible=table.possible,
+            unfit=unfit_for_anatomy(),
+            of_size=of_size(),
+        ),
         runs=list(reversed(table.runs.values())),
         choices={"algorithm": ALGORITHMS, "cuts": CUTS, "dealing": DEALING, "measure": MEASURES,
                  "method": METHODS},
@@ -172,9 +200,9 @@ async def judge(request: Request) -> Response:
     """Show step 4: what an adversary learns, and what the release is worth."""
     table, run = api.table_of(request), api.run_of(request)
     if run.result is None:  # still at work, or in vain: that is shown where it was started
-        return RedirectResponse(f"/tables/{table.number}/anonymize", 303)
+        return RedirectResponse(api.address(request, f"/tables/{table.number}/anonymize"), 303)
     made = run.result
-    about = _about(table, run, charts=made["charts"], judged=run.number)
+    about = _about(request, table, run, charts=made["charts"], judged=run.number)
     return _page(
         request,
         "judge",
@@ -215,7 +243,7 @@ async def compare(request: Request) -> Response:
     table = api.table_of(request)
     runs = [run for run in table.runs.values() if run.result is not None]
     found = comparison(runs, table.weighed)
-    about = _about(table, charts={"compared": found["charts"]}, waiting=found["waiting"])
+    about = _about(request, table, charts={"compared": found["charts"]}, waiting=found["waiting"])
     return _page(request, "compare", **about, found=found, rows=found["rows"])
 
 
@@ -223,23 +251,30 @@ async def export(request: Request) -> Response:
     """Show step 5: what there is to take along."""
     table, run, made = _made(request)
     output = release_name(run)
+    files = _files(run, made)
     return _page(
         request,
         "export",
-        **_about(table, run),
-        files=_files(run, made),
+        **_about(request, table, run),
+        parts=[
+            (title, words, packed, [file for file in files if file["part"] == packed])
+            for packed, (title, words) in _PARTS.items()
+        ],
+        offered=_is_offered(request, made),
+        judged=made["report"] is not None,
+        problem=made.get("problem"),
         policy=(run.folder / POLICY).read_text(encoding="utf-8"),
         command=policies.command_line(
-            run.content, table=table.name, output=output, seed=run.seed, report="report.html"
+            run.content, table=table.name, output=output, report="report.html"
         ),
-        python=policies.python(run.content, table=table.name, output=output, seed=run.seed),
+        python=policies.python(run.content, table=table.name, output=output),
     )
 
 
 #: What each file is, by how its name begins or ends.
 _WORDS = {
-    POLICY: "the settings, for here or the command line: no data, recipients may have it",
-    "report.html": "risk, worth, promise and limits: for those who decide; recipients may have it",
+    POLICY: "the settings, to make the release again, here or on the command line: no data",
+    "report.html": "risk, worth, promise and limits: for those who decide whether to publish",
     "report.json": "the same for programs",
     "manifest.json": "how the release was made and what it promises: goes with the release",
     f"{HIERARCHIES}/": "a hierarchy that the policy names; it lists values, so it is for you alone",
@@ -249,6 +284,35 @@ _WORDS = {
 }
 
 
+#: What is packed together: how it is headed, and why these files.
+_PARTS = {
+    "recipients.zip": (
+        "For recipients",
+        "The release, and the manifest, which states what the release promises. Neither holds a "
+        "seed or a key.",
+    ),
+    "for-you-alone.zip": (
+        "For you alone",
+        "The report compares the release with the original table, hierarchies list its values, "
+        "and with the policy you make the release again. Recipients need none of it; show the "
+        "report to those who decide whether to publish.",
+    ),
+}
+#: With this in its address, the page offers the files of a run that was not judged.
+_UNJUDGED = "unjudged"
+
+
+def _is_offered(request: Request, made: Mapping[str, Any]) -> bool:
+    """Tell whether files are handed over: of a run that was not judged only on demand."""
+    return made["report"] is not None or request.query_params.get(_UNJUDGED) == "yes"
+
+
+def _part(name: str) -> str:
+    """Return with which files a file is packed."""
+    mine = name.startswith((POLICY, "report.", f"{HIERARCHIES}/"))
+    return "for-you-alone.zip" if mine else "recipients.zip"
+
+
 def _files(run: Run, made: Mapping[str, Any]) -> list[dict[str, Any]]:
     """List what can be taken along: name, size, and what it is."""
     kept = sorted(f"{HIERARCHIES}/{path.name}" for path in (run.folder / HIERARCHIES).glob("*"))
@@ -256,6 +320,7 @@ def _files(run: Run, made: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [
         {
             "name": name,
+            "part": _part(name),
             "bytes": _path(run, made, name).stat().st_size,
             "words": next(
                 said
@@ -273,22 +338,29 @@ def _path(run: Run, made: Mapping[str, Any], name: str) -> Path:
 
 
 async def file(request: Request) -> Response:
-    """Hand over one of a run's files, or all of them packed."""
+    """Hand over one of a run's files, or those that belong together packed."""
     _, run, made = _made(request)
     name = request.path_params["name"]
-    offered = [each["name"] for each in _files(run, made)]
-    if name == "all.zip":
-        packed = await run_in_threadpool(_packed, run, made, offered)
-        return FileResponse(packed, filename=f"run-{run.number}.zip")
-    if name not in offered:
+    if not _is_offered(request, made):
+        raise UnknownError(
+            f"run {run.number} was not judged, so its files are handed over only on demand",
+            hint="see Export",
+        )
+    files = _files(run, made)
+    if name in _PARTS:
+        names = [file["name"] for file in files if file["part"] == name]
+        packed = await run_in_threadpool(_packed, run, made, name, names)
+        judged = "" if made["report"] is not None else "-not-judged"
+        return FileResponse(packed, filename=f"run-{run.number}{judged}-{name}")
+    if name not in [file["name"] for file in files]:
         raise UnknownError("there is no such file of this run", hint="see Export")
     path = _path(run, made, name)
     return FileResponse(path, filename=path.name, media_type="application/octet-stream")
 
 
-def _packed(run: Run, made: Mapping[str, Any], names: list[str]) -> Path:
+def _packed(run: Run, made: Mapping[str, Any], called: str, names: list[str]) -> Path:
     """Pack files beside them, once; what is there under that name is whole."""
-    packed = run.folder / "all.zip"
+    packed = run.folder / called
     if not packed.exists():
         with (
             NamedTemporaryFile(dir=run.folder, delete=False) as draft,

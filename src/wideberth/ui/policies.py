@@ -6,30 +6,21 @@ it consists of names of columns and of parameters, and never of rows.
 
 from __future__ import annotations
 
-import json
 import shlex
-import tomllib
 from collections.abc import Mapping, Sequence
-from datetime import date, datetime, time
 from fractions import Fraction
-from math import isfinite
 from pathlib import Path
 from typing import Any
 
-import tomli_w
-
+from wideberth import documents
 from wideberth.errors import ParameterError, PolicyError
 from wideberth.hierarchy import as_rule
-from wideberth.policy import Policy
+from wideberth.policy import as_toml, normal
 from wideberth.principles import Principle, lookup, make, plain
-from wideberth.schema import ROLES
 from wideberth.tables import is_table, suffix_of
-from wideberth.transform import Transform
 
 Content = dict[str, Any]
 
-#: The sections of a file in the order in which people read them; `principle` is an array.
-_SECTIONS = ("roles", "types", "table", "principle", "hierarchies", "transform")
 _FILES = ("file", "parents")
 _MADE = "Made by `wideberth ui`"
 #: The roles in the order in which `anonymize` has them.
@@ -38,51 +29,13 @@ _TOLD = ("quasi", "sensitive", "identifier", "insensitive")
 _WIDTH = 88
 
 
-def toml(content: Mapping[str, Any], *, name: str | None = None, head: str = _MADE) -> str:
-    """Write a policy as the text of a policy.toml.
+def toml(content: Mapping[str, Any], *, name: str | None = None) -> str:
+    """Write the policy of a table of that name as the text of a policy.toml.
 
-    Parameters
-    ----------
-    content : mapping
-        What the policy says.
-    name : str, optional
-        The table's name, for the first line.
-    head : str
-        What the first line says of where the file comes from.
-
-    Examples
-    --------
-    >>> print(toml({"roles": {"quasi": ["age"]}, "principle": [{"name": "k-anonymity", "k": 5}]},
-    ...            name="people.csv"))
-    # Made by `wideberth ui` for "people.csv".
-    version = 1
-    <BLANKLINE>
-    [roles]
-    quasi = [
-        "age",
-    ]
-    <BLANKLINE>
-    [[principle]]
-    name = "k-anonymity"
-    k = 5
-    <BLANKLINE>
+    >>> toml({"roles": {"quasi": ["age"]}}, name="people.csv").splitlines()[0]
+    '# Made by `wideberth ui` for "people.csv".'
     """
-    said = normal(content)
-    about = "" if name is None else f" for {_for_comment(name)}"
-    parts = [f"# {head}{about}.\n"]
-    parts += [tomli_w.dumps({k: v for k, v in said.items() if k not in _SECTIONS})]
-    for section in _SECTIONS:
-        if section == "principle":
-            parts += ["\n[[principle]]\n" + tomli_w.dumps(entry) for entry in said[section]]
-        elif kept := {key: value for key, value in said.get(section, {}).items() if value != []}:
-            parts.append("\n" + tomli_w.dumps({section: kept}))
-    return "".join(parts)
-
-
-def _for_comment(name: str) -> str:
-    """Quote a name so that it stays in its line, and can be written whatever it holds."""
-    quoted = json.dumps(name.encode(errors="replace").decode(), ensure_ascii=False)
-    return quoted.replace("\x7f", "\\u007f")
+    return as_toml(content, name=name, head=_MADE)
 
 
 def read(text: str | bytes, *, folder: Path | None = None) -> Content:
@@ -97,74 +50,10 @@ def read(text: str | bytes, *, folder: Path | None = None) -> Content:
     """
     try:
         decoded = text.decode() if isinstance(text, bytes) else text
-        return normal(tomllib.loads(decoded.removeprefix("\ufeff")), folder=folder)
-    except RecursionError:
-        raise PolicyError("the policy is nested too deeply", hint="is it a policy file?") from None
     except UnicodeDecodeError:
         raise PolicyError("the policy is not UTF-8 text", hint="save it as UTF-8") from None
-    except tomllib.TOMLDecodeError as error:  # its message ends in "(at line 3, column 7)"
-        twice = "twice" in str(error) or "overwrite" in str(error).lower()
-        hint = "[[principle]], two brackets" if twice else 'write texts in quotes: "age"'
-        raise PolicyError(f"the policy is not valid TOML: {error}", hint=hint) from None
-
-
-def normal(content: Mapping[str, Any], *, folder: Path | None = None) -> Content:
-    """Return a valid policy's content in its one form: ordered, without what goes without saying.
-
-    There are always a version, every role, and a list of principles.
-    """
-    given = {
-        key: value for key, value in _plain(content, "policy").items() if value not in ({}, [])
-    }
-    Policy.of(given, where="the policy", folder=folder)
-    roles = given.get("roles", {})
-    said = {
-        "version": 1,
-        "group": given.get("group"),
-        "population": given.get("population"),
-        "roles": {role: roles.get(role, []) for role in ROLES},
-        "types": given.get("types"),
-        "table": given.get("table"),
-        "principle": [_ordered(entry) for entry in given.get("principle", [])],
-        "hierarchies": given.get("hierarchies"),
-        "transform": _settings(given),
-    }
-    return {key: value for key, value in said.items() if value is not None and value != {}}
-
-
-def _plain(value: Any, where: str) -> Any:
-    """Return what JSON and TOML both have a form for; nothing is said by None."""
-    if isinstance(value, Mapping):
-        return {key: _plain(v, f"{where}.{key}") for key, v in value.items() if v is not None}
-    if isinstance(value, list | tuple):
-        return [_plain(inner, where) for inner in value]
-    if isinstance(value, date | datetime | time):  # a value as a user writes it
-        return str(value)
-    if isinstance(value, str):
-        try:
-            value.encode()
-        except UnicodeEncodeError:
-            raise PolicyError(f"{where} is not text", hint="write it anew") from None
-    elif not isinstance(value, int) and not (isinstance(value, float) and isfinite(value)):
-        raise PolicyError(f"{where} is neither text nor a number", hint="write it in quotes")
-    return value
-
-
-def _ordered(entry: Mapping[str, Any]) -> Content:
-    keys = ("name", "on", *lookup(entry["name"]).parameters())
-    return {key: entry[key] for key in keys if key in entry}
-
-
-def _settings(content: Mapping[str, Any]) -> Content:
-    """Return what [transform] says that would be otherwise without it."""
-    given = content.get("transform", {})
-    algorithm = given.get("algorithm", Transform.algorithm)
-    usual = Transform(algorithm=algorithm)
-    order = Transform.keys()
-    kept = {
-        key: given[key] for key in order if given.get(key, vars(usual)[key]) != vars(usual)[key]
-    }
-    return kept if algorithm == Transform.algorithm else {"algorithm": algorithm, **kept}
+    content = documents.toml(decoded.removeprefix("\ufeff"), "the policy")
+    return normal(content, folder=folder)
 
 
 def files_of(content: Mapping[str, Any]) -> dict[str, str]:
@@ -207,18 +96,15 @@ def command_line(
     table: str,
     output: str,
     policy: str = "policy.toml",
-    seed: int | None = None,
     report: str | None = None,
 ) -> str:
-    """Return the line for a shell that makes the same release from the policy's file.
+    """Return the line for a shell that makes such a release from the policy's file.
 
-    >>> command_line({}, table="my people.csv", output="release.csv", seed=7)
-    "wideberth anonymize 'my people.csv' -p policy.toml -o release.csv --seed 7"
+    >>> command_line({}, table="my people.csv", output="release.csv")
+    "wideberth anonymize 'my people.csv' -p policy.toml -o release.csv"
     """
     words = ["wideberth", "anonymize", _path(table), "-p", _path(policy)]
     words += ["-o", _path(_target(content, output))]
-    if seed is not None:
-        words += ["--seed", str(seed)]
     if report is not None:
         words += ["--report", _path(report)]
     return shlex.join(words)
@@ -235,8 +121,8 @@ def _target(content: Mapping[str, Any], output: str) -> str:
     return output[: -len(suffix_of(output))] if anatomy and is_table(output) else output
 
 
-def python(content: Mapping[str, Any], *, table: str, output: str, seed: int | None = None) -> str:
-    """Return a program that makes the same release without the policy's file.
+def python(content: Mapping[str, Any], *, table: str, output: str) -> str:
+    """Return a program that makes such a release without the policy's file.
 
     >>> print(python({"roles": {"quasi": ["age"], "sensitive": ["pay"]},
     ...               "principle": [{"name": "delta-l", "delta": "1/3", "l": 2}]},
@@ -255,17 +141,17 @@ def python(content: Mapping[str, Any], *, table: str, output: str, seed: int | N
     <BLANKLINE>
     """
     said = normal(content)
-    aside = {key: said[key] for key in ("population", "table") if key in said}
+    aside = {key: said[key] for key in ("population", "table", "formats") if key in said}
     arguments = {
         **{role: said["roles"][role] for role in _TOLD},
         "principles": [_call(entry) for entry in said["principle"]],
         "types": said.get("types"),
         "hierarchies": said.get("hierarchies"),
         "group": said.get("group"),
+        "rows_are_people": said.get("rows_are_people"),
         **said.get("transform", {}),
         # There are no arguments for this.
         "policy": _Code(f"wb.Policy.of({_shown(aside, 22)})") if aside else None,
-        "seed": seed,
     }
     given = {key: value for key, value in arguments.items() if value is not None and value != []}
     lines = [f"    {_shown(table, 0)},"]

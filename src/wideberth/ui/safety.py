@@ -5,7 +5,9 @@ there. So every request is looked at before anything else sees it:
 
 - its Host must be ours: a foreign name that leads here (DNS rebinding) is refused;
 - its Origin and Sec-Fetch-Site, where there are any, must say that our own page sent it;
-- it must carry a cookie, which only the address with the token gives;
+- its path must begin with a secret part, and it must carry a cookie, which only the address with
+  the token gives. Browsers send a cookie to every port of a host, but only to the paths that it is
+  for: a page that another user of this machine serves on another port never gets it;
 - if it may change something, it must also carry a header that only our own pages know.
 
 Answers forbid what the pages do not need: scripts of others, frames, being kept in a cache.
@@ -29,7 +31,6 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from wideberth.errors import unexpected
-from wideberth.ui.peers import is_stranger
 
 #: The header that a request must carry to change something.
 HEADER = "X-Wideberth"
@@ -57,7 +58,8 @@ _OPEN = "open the address that `wideberth ui` printed in the terminal"
 _PAGE = """\
 <!doctype html>
 <html lang="en">
-<head><meta charset="utf-8">{head}<title>{title} – wideberth</title></head>
+<head><meta charset="utf-8"><link rel="icon" href="data:,">{head}
+<title>{title} – wideberth</title></head>
 <body><main><h1>{title}</h1><p>{text}</p></main></body>
 </html>
 """
@@ -71,25 +73,33 @@ class Key:
     ----------
     token : str
         Stands in the address that is printed.
+    way : str
+        What the paths of all pages begin with; the address bar shows it.
     cookie : str
-        What the browser gets for it.
+        What the browser gets for the token; it sends it to these paths only.
     csrf : str
         What our pages put into the header `HEADER` of requests that change something.
     """
 
     token: str = field(repr=False)
+    way: str = field(repr=False)
     cookie: str = field(repr=False)
     csrf: str = field(repr=False)
 
     @classmethod
     def new(cls) -> Key:
         """Draw new secrets."""
-        return cls(*(secrets.token_urlsafe(32) for _ in range(3)))
+        return cls(*(secrets.token_urlsafe(32) for _ in range(4)))
+
+    @property
+    def root(self) -> str:
+        """The path below which everything lies, without a slash at its end."""
+        return f"/{self.way}"
 
     def address(self, port: int, path: str = "/") -> str:
         """Return the address to open in a browser; it leads on to a path of the app."""
         onward = "" if path == "/" else f"&next={quote(path, safe='/')}"
-        return f"http://127.0.0.1:{port}/?token={self.token}{onward}"
+        return f"http://127.0.0.1:{port}{self.root}/?token={self.token}{onward}"
 
 
 class _Refusal(Exception):
@@ -145,7 +155,7 @@ class Safety:
         try:
             onward = self._let_in(scope)
             if onward is None:
-                await self.app(scope, receive, told)
+                await self.app({**scope, "root_path": self.key.root}, receive, told)
             else:
                 await self._welcome(onward, told)
         except _Refusal as refusal:
@@ -169,14 +179,15 @@ class Safety:
             raise _Refusal(405, "the app does not know this method", f"use {', '.join(_METHODS)}")
         if any(origin not in self.origins for origin in said["origin"]):
             raise _Refusal(403, "another site sent this request")
-        if is_stranger(scope.get("client"), scope.get("server")):
-            raise _Refusal(403, "another user of this machine sent this request")
+        way, slash, inner = scope["path"].removeprefix("/").partition("/")
+        if not slash or not _same(self.key.way, [way.encode()]):
+            raise _Refusal(403, "this is not an address of this run of the app")
         asked = parse_qs(scope["query_string"].decode("latin-1"), keep_blank_values=True)
-        if scope["method"] == "GET" and scope["path"] == "/" and "token" in asked:
+        if scope["method"] == "GET" and not inner and "token" in asked:
             # Whatever page the address is opened from: who knows the token is let in.
             if not _same(self.key.token, [text.encode() for text in asked["token"]]):
                 raise _Refusal(403, "this address is of an earlier run, or incomplete")
-            return _own(asked.get("next", ["/"])[0])
+            return self.key.root + _own(asked.get("next", ["/"])[0])
         if any(site not in (b"same-origin", b"none") for site in said["sec-fetch-site"]):
             raise _Refusal(403, "another site sent this request")
         if not _same(self.key.cookie, said.cookies(self.name)):
@@ -197,7 +208,7 @@ class Safety:
             title="Welcome",
             text=f'<a href="{target}">Go on</a>',
         )
-        cookie = f"{self.name}={self.key.cookie}; HttpOnly; SameSite=Strict; Path=/"
+        cookie = f"{self.name}={self.key.cookie}; HttpOnly; SameSite=Strict; Path={self.key.root}/"
         await _send(send, 200, "text/html; charset=utf-8", page, {"Set-Cookie": cookie})
 
 
@@ -238,7 +249,7 @@ def _with_headers(given: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]
 
 async def _reply(send: Send, scope: Scope, status: int, what: str, hint: str | None) -> None:
     """Say what is wrong: to a script in JSON, to a person on a page."""
-    if scope["path"].startswith("/api/"):
+    if "/api/" in scope["path"]:
         text = json.dumps({"what": what, "hint": hint})
         await _send(send, status, "application/json", text)
         return

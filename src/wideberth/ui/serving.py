@@ -13,8 +13,10 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from wideberth.errors import EngineError, OutputError
+from wideberth.errors import OutputError, in_the_app
+from wideberth.ui import lacking
 from wideberth.ui.desk import Desk, table_file
+from wideberth.ui.drafts import Drafts
 from wideberth.ui.jobs import Jobs
 from wideberth.ui.safety import Key
 from wideberth.ui.workspace import Workspace
@@ -51,16 +53,16 @@ def serve(
         import uvicorn
 
         from wideberth.ui.app import create
+        from wideberth.ui.peers import Connection
     except ModuleNotFoundError as error:
-        what = f"the web app needs {error.name}, which is not installed"
-        raise EngineError(what, hint="pip install 'wideberth[ui]'") from None
+        raise lacking(error) from None
     if table is not None:
         table_file(table)
     listening = _listen(port)
     port = listening.getsockname()[1]
     key = Key.new()
     with listening, Workspace.open() as workspace:
-        desk = Desk(workspace, Jobs())
+        desk = Desk(workspace, Jobs(), Drafts())
 
         async def ready() -> None:
             opened = None if table is None else await desk.open_path(table)
@@ -72,16 +74,17 @@ def serve(
 
         config = uvicorn.Config(
             create(desk, key=key, port=port, ready=ready),
+            http=Connection,
             log_config=None,  # its messages could quote a table; see `_quiet`
             access_log=False,
             ws="none",
-            proxy_headers=False,  # else a header says who asks, instead of the connection
+            proxy_headers=False,
             server_header=False,
             timeout_graceful_shutdown=2,
         )
         _quiet()
         server = uvicorn.Server(config)
-        with _stopping(server):
+        with _stopping(server), in_the_app():
             server.run(sockets=[listening])
 
 

@@ -1,9 +1,9 @@
-"""A process that does one job: ``python -P -m wideberth.ui.worker``.
+"""A process that does one job: ``python -P -m wideberth.ui.worker TASK``.
 
-It reads one line of JSON, ``{"task": name, "arguments": {…}}``, and writes lines of JSON: any
-number of ``{"progress": [phase, done, total]}``, then ``{"result": {…}}`` or ``{"error":
-{"kind": …, "what": …, "hint": …}}``. Nobody else writes there, and an error quotes no cell. The
-input stays open as long as somebody waits: when it closes, the process ends.
+It reads one line of JSON, the task's arguments, and writes lines of JSON: any number of
+``{"progress": [phase, done, total]}``, then ``{"result": {…}}`` or ``{"error": {"kind": …,
+"what": …, "hint": …}}``. Nobody else writes there, and an error quotes no cell. The input stays
+open as long as somebody waits: when it closes, the process ends.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def _line(message: dict[str, Any]) -> bytes:
 
 
 def main() -> NoReturn:
-    """Do the job that standard input tells of."""
+    """Do the job that the command line names."""
     signal.signal(signal.SIGTERM, signal.SIG_DFL)  # whoever started us may have ignored it
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     warnings.simplefilter("ignore")
@@ -67,28 +67,28 @@ def main() -> NoReturn:
     request = _request()
     threading.Thread(target=_watch, daemon=True).start()
     try:
-        speaker.say(_answer(request, speaker))
+        speaker.say(_answer(sys.argv[1], request, speaker))
     except BrokenPipeError:
         _leave()
     # At once: to give back the memory of a large table piece by piece would take its time.
     os._exit(0)
 
 
-def _answer(request: bytes, speaker: Speaker) -> bytes:
+def _answer(task: str, request: bytes, speaker: Speaker) -> bytes:
     """Do the job, and return the last line."""
+    from wideberth.errors import in_the_app
     from wideberth.ui import tasks
 
+    arguments = json.loads(request)
     try:
-        asked = json.loads(request)
-        return _line(
-            {"result": tasks.named(asked["task"])(**asked["arguments"], tell=speaker.tell)}
-        )
+        with in_the_app():
+            return _line({"result": tasks.named(task)(**arguments, tell=speaker.tell)})
     except BrokenPipeError:
         raise
     except BaseException as error:  # polars' own panics are not even an Exception
         if os.environ.get("WIDEBERTH_TRACEBACK"):
             traceback.print_exc(file=sys.stderr)
-        return _line({"error": tasks.failure(error)})
+        return _line({"error": tasks.failure(error, arguments.get("folder"))})
 
 
 def _request() -> bytes:

@@ -12,7 +12,7 @@ from wideberth.algorithms.demand import Demand
 from wideberth.algorithms.lattice.ground import Ground, Prices, Verdict
 from wideberth.algorithms.lattice.shape import Node
 from wideberth.algorithms.lattice.tallying import tally
-from wideberth.encode import Column
+from wideberth.encode import Column, Domain
 from wideberth.errors import ParameterError
 from wideberth.exact import Floats, Ints
 from wideberth.groups import Partition
@@ -91,11 +91,19 @@ class Compiled:
 
     @cached_property
     def attributes(self) -> list[tuple[Column, list[Demand]]]:
-        """The sensitive attributes that matter, each with its demands."""
-        found: dict[int, tuple[Column, list[Demand]]] = {}
+        """The sensitive attributes that matter, each with its demands.
+
+        One whose values are looked at by classes is another attribute, of classes.
+        """
+        found: dict[tuple[int, int], tuple[Column, list[Demand]]] = {}
         for demand in self.ground.demands:
-            if demand.column is not None:
-                found.setdefault(id(demand.column), (demand.column, []))[1].append(demand)
+            column, kernel = demand.column, demand.rule.kernel
+            if column is not None:
+                order = None if kernel is None else kernel.order
+                key = id(column), id(order)
+                if key not in found:
+                    found[key] = (column if order is None else _classed(column, order)), []
+                found[key][1].append(demand)
         return list(found.values())
 
     @cached_property
@@ -253,6 +261,14 @@ class Compiled:
         order = np.argsort(owner, kind="stable")  # attribute by attribute within a group
         start = np.concatenate(([0], np.cumsum(np.bincount(owner, minlength=groups))))
         return start, np.concatenate(codes)[order], np.concatenate(counts)[order]
+
+
+def _classed(column: Column, order: Ints) -> Column:
+    """Return a column of classes instead of values."""
+    width = int(order.max()) + 1
+    histogram = np.bincount(order, column.domain.histogram, width).astype(np.int64)
+    domain = Domain(name=column.domain.name, histogram=histogram)
+    return Column(order[column.codes].astype(np.int32), domain)
 
 
 def _fields(widths: Sequence[int]) -> list[tuple[int, int, int]]:

@@ -13,7 +13,7 @@ from time import monotonic
 
 import numpy as np
 
-from wideberth.advice import refusal
+from wideberth.advice import Alternative, refusal, weaker
 from wideberth.algorithms.lattice.bounds import NoBounds, bounds_for
 from wideberth.algorithms.lattice.boxes import Boxes
 from wideberth.algorithms.lattice.ground import Engine, Ground, Prices
@@ -36,6 +36,8 @@ _BY_BOXES = 50_000
 _MANY_VALUES, _LONGER = 64, 10
 #: Kernels count rows in 32 bits.
 _COUNTED = 2**31
+#: Shares of rows that a refusal proposes to leave out.
+_SHARES = (0.01, 0.02, 0.05, 0.1)
 #: Up to so many rows and nodes the rules themselves are asked: compiled code is not worth loading.
 _FEW_ROWS, _FEW_NODES = 2_000, 1_000
 #: The same if the rules say all that compiled code would say, and it is not loaded.
@@ -235,7 +237,7 @@ def compilable(ground: Ground) -> bool:
         return False
     for demand in ground.demands:
         kernel = demand.rule.kernel
-        if kernel is None or not kernel.modest or kernel.order is not None:
+        if kernel is None or not kernel.modest:
             return False
         if not demand.rule.monotone:  # its compiled form is about groups to be dealt
             return False
@@ -271,4 +273,15 @@ def refused(ground: Ground, found: Found) -> InfeasibleError:
         f"none of the {ground.shape.nodes:,} nodes satisfies {names} with at most "
         f"{rows(ground.limit)} suppressed",
         hint=hint,
+        proposals=[*_limits(ground), *(w for d in ground.demands for w in weaker(d.principle))],
     )
+
+
+def _limits(ground: Ground) -> list[Alternative]:
+    """Return larger shares of rows to leave out, which may help."""
+    shares = (share for share in _SHARES if share * ground.rows > max(ground.limit, 1))
+    return [
+        Alternative(words, setting=words, key="suppression_limit", suppression_limit=share)
+        for share in shares
+        if (words := f"suppression_limit={share:g}")
+    ]

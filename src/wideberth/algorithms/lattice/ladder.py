@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 
 from wideberth.encode import Codes
-from wideberth.errors import HierarchyError, ParameterError
+from wideberth.errors import HierarchyError, ParameterError, what_to_type
 from wideberth.exact import Floats, Ints
 from wideberth.hierarchy import Hierarchy
 from wideberth.quasi import Quasi
@@ -74,8 +74,11 @@ class Ladder:
         if not 0 <= low <= high <= tree.height:
             raise ParameterError(
                 f"levels: the hierarchy of '{quasi.name}' has levels 0 to {tree.height}",
-                hint=f'levels = {{ "{quasi.name}" = [0, {tree.height}] }}, or on the command line '
-                f"--level {quasi.name}=0-{tree.height}",
+                hint=what_to_type(
+                    python=f'levels={{"{quasi.name}": [0, {tree.height}]}}',
+                    command=f'levels = {{ "{quasi.name}" = [0, {tree.height}] }}, or '
+                    f"--level {quasi.name}=0-{tree.height}",
+                ),
             )
         return cls(quasi, range(low, high + 1))
 

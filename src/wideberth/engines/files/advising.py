@@ -23,6 +23,7 @@ def advise(
     types: Mapping[str, str] | None = None,
     hierarchies: Mapping[str, Any] | None = None,
     policy: Policy | str | Path | None = None,
+    allowed: object = (),
     max_memory: int | None = None,
     options: tables.ReadOptions | None = None,
 ) -> Advice:
@@ -39,7 +40,7 @@ def advise(
         How much memory the work may take, as "2GB" or in bytes.
     options : ReadOptions, optional
         How a CSV file is read, if not as the policy says.
-    sensitive, types, hierarchies, policy, max_memory
+    sensitive, types, hierarchies, policy, allowed, max_memory
         See `wideberth.advise`.
     """
     limit = limit_of(memory)
@@ -55,4 +56,5 @@ def advise(
             hierarchies=hierarchies,
             policy=policy,
         )
-        return advice_on(about, source.digest, max_memory=for_distances(limit, max_memory))
+        most = for_distances(limit, max_memory)
+        return advice_on(about, source.digest, max_memory=most, allowed=allowed)

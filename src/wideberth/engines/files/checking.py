@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,9 @@ from wideberth.engines.files.coding import Grouping
 from wideberth.engines.files.limits import for_distances, limit_of
 from wideberth.engines.files.source import Source
 from wideberth.engines.folding import Block, Tally, joined
-from wideberth.engines.inquiry import Inquiry, Pass, require_values, settle
+from wideberth.engines.inquiry import Inquiry, Pass, require_values, settle, uneven
+from wideberth.examining import Examined
+from wideberth.groups import Uneven
 from wideberth.memory import bounded
 from wideberth.policy import Policy
 from wideberth.results import CheckResult
@@ -79,18 +82,42 @@ def check(
             return grouping.values(pl.DataFrame([words])).row(0, named=True)
 
         made = {number: [tally] for number, tally in tallies.items()}
-        return inquiry.result(made, figures, told)
+        rewritten = [name for name, column in grouping.columns.items() if column.rewritten]
+        given = inquiry.given
+        people = None if given.rows_are_people else source.people(**given.person)
+        inquiry = replace(inquiry, notes=[*inquiry.notes, *source.strays().notes])
+        return inquiry.result(made, figures, told, _uneven(source, given), rewritten, people)
 
 
 def _asked(source: Source, known: Mapping[str, Any]) -> tuple[Inquiry, Grouping]:
     """Settle what is asked, and what makes the groups."""
     given = settle(source.schema, **known)
     inquiry = Inquiry.of(given, source.digest, source.rows)
-    grouping = source.grouping(inquiry.keys)
+    grouping = source.grouping(inquiry.keys, given.subject.readable)
     for name, column in grouping.columns.items():
         if not column.known:
             require_values(given, name, source.types[name])
     return inquiry, grouping
+
+
+def _uneven(source: Source, given: Examined) -> Uneven | None:
+    """Find groups whose rows are published with different quasi-identifiers."""
+    if given.group is None or not given.uniform:
+        return None
+    differs = [
+        f"(min({at}) IS DISTINCT FROM max({at}) OR count({at}) NOT IN (0, count(*)))"
+        for at in map(source.place, given.uniform)
+    ]
+    cells = [f"d{i}" for i in range(len(differs))]
+    listed = ", ".join(f"{what} AS {cell}" for what, cell in zip(differs, cells, strict=True))
+    some = " OR ".join(cells)
+    counts = ", ".join(f"count(*) FILTER ({cell})" for cell in cells)
+    groups, rows, *each = source.only(
+        f"SELECT count(*) FILTER ({some}), coalesce(sum(n) FILTER ({some}), 0), {counts} "  # noqa: S608
+        f"FROM (SELECT count(*) AS n, {listed} FROM {source.table} "
+        f"GROUP BY {source.place(given.group)})"
+    )
+    return uneven(given.uniform, groups, rows, each)
 
 
 def _blocks(source: Source, inquiry: Inquiry, grouping: Grouping) -> Iterator[tuple[Pass, Block]]:

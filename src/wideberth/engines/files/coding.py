@@ -6,11 +6,10 @@ groups come in the same order as in memory. Several codes are packed into one 64
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -19,14 +18,16 @@ from wideberth.encode import encode
 from wideberth.engines.digest import of_no_row
 from wideberth.errors import TableError
 from wideberth.exact import Ints
+from wideberth.quasi import FIXED, ONE_WAY, PERHAPS, in_one_way
 from wideberth.schema import require_finite
+from wideberth.tables.formats import check_dates
+from wideberth.words import is_text
 
 if TYPE_CHECKING:
     from wideberth.engines.files.source import Source
 
 #: Words stay below, so that a product of sizes never overflows.
 _MOST = 2**62
-_EPOCH = date(1970, 1, 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +46,8 @@ class Coded:
         What must be joined for it, in SQL.
     values : callable
         Returns the values behind codes, without a name: polars may take one for a pattern.
+    rewritten : bool
+        Whether texts that differ have the same code.
     """
 
     size: int
@@ -52,12 +55,13 @@ class Coded:
     expression: str
     join: str
     values: Callable[[Ints], pl.Series]
+    rewritten: bool = False
 
 
-def coded(source: Source, name: str) -> Coded:
-    """Find codes for a column."""
+def coded(source: Source, name: str, readable: Mapping[str, Any]) -> Coded:
+    """Find codes for a column; text that may be numbers or dates has one for each value."""
     dtype = source.types[name]
-    if dtype.is_nested():
+    if dtype.is_nested() or dtype == pl.Enum:
         return _by_encoding(source, name)
     if dtype.is_integer() or dtype in (pl.Date, pl.Duration):
         offset = _by_offset(source, name)
@@ -65,18 +69,20 @@ def coded(source: Source, name: str) -> Coded:
             return offset
     if dtype.is_float():
         _require_finite(source, name)
-    return _by_rank(source, name)
+    return _by_rank(source, name, readable)
 
 
 def _by_offset(source: Source, name: str) -> Coded | None:
     """Whole numbers and dates are codes already, but for where they begin."""
     dtype, column = source.types[name], source.place(name)
-    low, high, known = source.row(f"SELECT min({column}), max({column}), count({column})")
+    # In numbers before they come here: not every date of the database is one of Python's.
     number = column if dtype != pl.Date else f"({column} - DATE '1970-01-01')"
-    if isinstance(low, date):
-        low, high = (low - _EPOCH).days, (high - _EPOCH).days
+    low, high, known = source.row(f"SELECT min({number}), max({number}), count({column})")
     if not known:
         low, high = 0, -1
+    if dtype == pl.Date and known:
+        ends = pl.Series(name, [low, high]).cast(pl.Int32).cast(pl.Date)
+        check_dates(ends.to_frame(), "the distinct values")
     if max(abs(low), abs(high)) >= _MOST or high - low >= _MOST:
         return None
     span = high - low + 1
@@ -89,7 +95,7 @@ def _by_offset(source: Source, name: str) -> Coded | None:
     return Coded(span + (known < source.rows), known > 0, expression, "", values)
 
 
-def _by_rank(source: Source, name: str) -> Coded:
+def _by_rank(source: Source, name: str, readable: Mapping[str, Any]) -> Coded:
     """Text and the like are numbered by the database, whose order of them is ours."""
     column, table = source.place(name), source.unused()
     source.run(
@@ -97,13 +103,16 @@ def _by_rank(source: Source, name: str) -> Coded:
         "SELECT v, row_number() OVER (ORDER BY v) - 1 AS code "
         f"FROM (SELECT DISTINCT {column} AS v FROM {source.table} WHERE {column} IS NOT NULL)"
     )
+    looked_up = distinct = table
+    if name in readable and is_text(source.types[name]):
+        table, looked_up = _merged(source, name, table, readable[name])
     span, known = source.row(
-        f"SELECT (SELECT count(*) FROM {table}), count({column})"  # noqa: S608
+        f"SELECT (SELECT count(*) FROM {looked_up}), count({column})"  # noqa: S608
     )
 
     def values(codes: Ints) -> pl.Series:
         wanted, place = np.unique(codes, return_inverse=True)
-        return source.looked_up(table, wanted).cast(source.types[name]).gather(place)
+        return source.looked_up(looked_up, wanted).cast(source.types[name]).gather(place)
 
     return Coded(
         span + (known < source.rows),
@@ -111,11 +120,40 @@ def _by_rank(source: Source, name: str) -> Coded:
         f"coalesce({table}.code, {span})",
         f"LEFT JOIN {table} ON {column} = {table}.v",
         values,
+        rewritten=table != distinct,
     )
 
 
+def _merged(source: Source, name: str, table: str, hierarchy: object) -> tuple[str, str]:
+    """Give texts of the same number or date the same code.
+
+    Returns
+    -------
+    tuple of str
+        The table of the codes of texts, and that of the texts of codes.
+    """
+    matching = (f"count(*) FILTER (regexp_full_match(v, '{p}'))" for p in (PERHAPS, ONE_WAY, FIXED))
+    places = "length(v) - strpos(v, '.')"
+    perhaps, one_way, fixed, least, most, all_of_them = source.only(
+        f"SELECT {', '.join(matching)}, min({places}), max({places}), count(*) FROM {table}"  # noqa: S608
+    )
+    if all_of_them in (0, one_way) or perhaps < all_of_them:
+        return table, table
+    if fixed == all_of_them and least == most:
+        return table, table
+    texts = source.digest((name,)).frame.to_series().drop_nulls()
+    written = in_one_way(texts, hierarchy)
+    if written is texts:
+        return table, table
+    lent = source.lent(pl.DataFrame({"v": texts, "s": written, "code": encode(written).codes}))
+    codes, values = source.unused(), source.unused()
+    source.run(f"CREATE TABLE {codes} AS SELECT v, code FROM {lent}")  # noqa: S608
+    source.run(f"CREATE TABLE {values} AS SELECT DISTINCT s AS v, code FROM {lent}")  # noqa: S608
+    return codes, values
+
+
 def _by_encoding(source: Source, name: str) -> Coded:
-    """Lists and structs are encoded as in memory, by their distinct values."""
+    """Lists, structs and ordered categories are encoded as in memory, by their distinct values."""
     digest, table = source.numbered((name,))
     series = digest.frame.to_series()
     with of_no_row():

@@ -130,7 +130,7 @@ def _gathered(
         ]
         merged = any(each.merged for each in labels)
         published = _published(source, labels, None if before is None else before.rows)
-    grouping = source.grouping(given.subject.keys)
+    grouping = source.grouping(given.subject.keys, given.subject.readable)
     for name, column in grouping.columns.items():
         if not column.known:
             require_values(given, name, source.types[name])

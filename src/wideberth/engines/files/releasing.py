@@ -16,13 +16,15 @@ from wideberth import tables
 from wideberth.clock import Clock, Progress
 from wideberth.engines.anonymizing import BUCKET_ROWS, by_parts, require_kept
 from wideberth.engines.files.checking import check
-from wideberth.engines.files.limits import limit_of
+from wideberth.engines.files.limits import limit_of, require_for_release
 from wideberth.engines.files.rows import FileRows
 from wideberth.engines.files.source import Source
 from wideberth.engines.files.spill import spill
 from wideberth.errors import OutputError, VerificationError
+from wideberth.manifest import manifest_path, sha256
 from wideberth.policy import Policy
-from wideberth.release import Release, manifest_path, manifest_text, sha256
+from wideberth.randomness import RootKey
+from wideberth.release import Release, manifest_text
 from wideberth.request import Request
 from wideberth.results import CheckResult
 
@@ -62,7 +64,7 @@ class StoredRelease(Release):
                     "the file in the private folder is not what was verified",
                     hint="make the release again",
                 )
-            manifest = {**self.manifest, "output": output}
+            manifest = self._described(output, {target: self.table})
             note.write_text(manifest_text(manifest), encoding="utf-8")
         return manifest
 
@@ -89,6 +91,8 @@ class StoredRelease(Release):
         self.folder.close()
 
 
+#: How many bytes of rows, and how many rows, are written as text at a time.
+_BYTES, _ROWS = 1 << 24, 1 << 17
 #: Only an empty field is missing in what we wrote ourselves, whatever it was in the input.
 _OURS = tables.ReadOptions(missing=("",))
 
@@ -102,7 +106,18 @@ def _put(table: pl.LazyFrame, path: Path, suffix: str, form: str) -> None:
             hint="write .parquet, which is packed, or .csv",
         )
     else:
-        table.sink_csv(path, separator="\t" if ".tsv" in suffix else ",")
+        _put_text(table, path, separator="\t" if ".tsv" in suffix else ",")
+
+
+def _put_text(table: pl.LazyFrame, path: Path, *, separator: str) -> None:
+    """Write CSV some rows at a time: polars' own stream fills more memory than allowed."""
+    rows = table.select(pl.len()).collect().item()
+    some = table.head(1000).collect()
+    step = max(min(_BYTES * some.height // max(int(some.estimated_size()), 1), _ROWS), 1)
+    with path.open("wb") as file:
+        for at in range(0, max(rows, 1), step):
+            part = table.slice(at, step).collect()
+            part.write_csv(file, separator=separator, include_header=at == 0)
 
 
 def anonymize(
@@ -112,7 +127,7 @@ def anonymize(
     roles: Mapping[str, Any],
     policy: Policy | str | Path | None,
     bucket_rows: int | None,
-    seed: int | None,
+    root: RootKey,
     progress: Progress | None,
     **asked: Any,
 ) -> Release:
@@ -126,7 +141,7 @@ def anonymize(
         How much memory the work may take, as "2GB" or in bytes.
     bucket_rows : int, optional
         How many rows are taken at a time; by default as many as the memory allows for.
-    roles, policy, seed, progress, asked
+    roles, policy, root, progress, asked
         See `wideberth.anonymize` and `wideberth.request.Request.of`.
     """
     limit = limit_of(memory)
@@ -140,19 +155,19 @@ def anonymize(
             request = Request.of(table, roles=roles, policy=policy, schema=source.schema, **asked)
             engine = FileRows(source, folder)
             if bucket_rows is None:
+                require_for_release(limit, source.rows, len(source.types))
                 bucket_rows = min(BUCKET_ROWS, engine.rows_in(limit // 4))
-            outcome = by_parts(request, engine, seed=seed, bucket_rows=bucket_rows, clock=clock)
+            outcome = by_parts(request, engine, root=root, bucket_rows=bucket_rows, clock=clock)
         release = StoredRelease(
             pl.scan_parquet(engine.path),
             outcome.manifest,
             outcome.question,
             outcome.verified,
-            None,
-            engine.path,
-            limit,
-            stack.pop_all(),
-            Path(table),
-            sha256(engine.path),
+            path=engine.path,
+            memory=limit,
+            folder=stack.pop_all(),
+            source=Path(table),
+            verified_as=sha256(engine.path),
         )
     atexit.register(release.close)
     return release

@@ -9,14 +9,20 @@ import polars as pl
 
 from wideberth import tables
 from wideberth.errors import TableError
+from wideberth.manifest import as_made
 from wideberth.tables.formats import AGAIN, check_names
+from wideberth.tables.notation import by_column
+from wideberth.words import is_text
 
-#: Rows of a piece of Parquet that is written at once.
-_ROWS = 1 << 18
+#: Rows and bytes of a piece of Parquet that is written at once: writing holds it several times.
+_ROWS, _BYTES = 1 << 18, 1 << 24
 
 
 def as_parquet(
-    path: Path, folder: Path, options: tables.ReadOptions | None
+    path: Path,
+    folder: Path,
+    options: tables.ReadOptions | None = None,
+    memory: int | None = None,
 ) -> tuple[Path, dict[str, pl.DataType]]:
     """Return a Parquet file in a folder that holds a table, and the types of its columns.
 
@@ -31,35 +37,56 @@ def as_parquet(
         Where to write.
     options : ReadOptions, optional
         How a CSV file is read.
+    memory : int, optional
+        Bytes that all the work may take.
     """
+    options = as_made(path, options or tables.ReadOptions())
     if path.is_dir() and (parts := sorted(path.glob("*.parquet"))):
+        _require_typed(path, tables.types_of(parts[0]), options)
         return _linked(path, parts, folder)
     held = folder / "table.parquet"
-    if tables.form_of(path) == "Parquet":
+    if tables.form_of(path) == "Parquet" and not _written(tables.types_of(path), options):
         types = tables.types_of(path)
         check_names(list(types), path.name)
         held.symlink_to(path.resolve())
         return held, types
-    return held, _rewritten(path, held, options)
+    return held, _rewritten(path, held, options, memory)
+
+
+def _written(types: dict[str, pl.DataType], options: tables.ReadOptions) -> list[str]:
+    """Return the columns of text whose numbers or dates must be rewritten."""
+    formats = {} if options.made else by_column(options.formats, list(types))
+    return [name for name in formats if is_text(types[name])]
+
+
+def _require_typed(path: Path, types: dict[str, pl.DataType], options: tables.ReadOptions) -> None:
+    for name in _written(types, options):
+        raise TableError(
+            f"column {name!r} of the folder {path.name} holds text, and [formats] says how to "
+            "read it: files of a folder are read as they are",
+            hint="make it a number or a date there, or name one file",
+        )
 
 
 def _linked(path: Path, parts: Sequence[Path], folder: Path) -> tuple[Path, dict[str, pl.DataType]]:
     """Link the files of a folder, which together are one table."""
-    types = tables.types_of(parts[0])
+    types, stored = tables.types_of(parts[0]), tables.types_of(parts[0], ordered=False)
     check_names(list(types), path.name)
     links = folder / "parts"
     links.mkdir()
     for number, part in enumerate(parts):
-        if tables.types_of(part) != types:
+        if tables.types_of(part, ordered=False) != stored:
             raise TableError(
                 f"the files of {path.name} have different columns", hint="name one of them"
             )
+        if types != stored and tables.types_of(part) != types:
+            types = stored  # other categories in another file: their order is not known
         (links / f"{number}.parquet").symlink_to(part.resolve())
     return links / "*.parquet", types
 
 
 def _rewritten(
-    path: Path, held: Path, options: tables.ReadOptions | None
+    path: Path, held: Path, options: tables.ReadOptions, memory: int | None
 ) -> dict[str, pl.DataType]:
     from pyarrow import parquet
 
@@ -77,10 +104,11 @@ def _rewritten(
         waiting.clear()
 
     try:
-        for piece in tables.batches(path, options):
+        for piece in tables.batches(path, options, memory=memory):
             types = types or dict(piece.schema)
             waiting.append(_plain(piece))
-            if sum(map(len, waiting)) >= _ROWS:
+            rows, size = sum(map(len, waiting)), sum(p.estimated_size() for p in waiting)
+            if rows >= _ROWS or size >= _BYTES:
                 write()
         if waiting:
             write()

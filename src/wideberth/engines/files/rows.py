@@ -9,7 +9,6 @@ Memory holds a pile, never the table.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +23,7 @@ from wideberth.engines.digest import Coding, Digest
 from wideberth.engines.files.checking import check
 from wideberth.engines.files.piles import Piles
 from wideberth.engines.files.source import Source
+from wideberth.engines.files.spill import reserve
 from wideberth.engines.finishing import Finished, finish
 from wideberth.engines.growing import Tree
 from wideberth.engines.jobs import Job
@@ -32,6 +32,7 @@ from wideberth.engines.scanning import Scan, Sheets
 from wideberth.exact import Ints
 from wideberth.forgetting import forgetful_series
 from wideberth.results import CheckResult
+from wideberth.schema import People, Strays
 
 #: Rows looked at, or written, at a time.
 _BLOCK = 1 << 20
@@ -57,21 +58,14 @@ class FileRows:
         self._codes: npt.NDArray[Any] = np.zeros((0, 0), np.int32)
         self._views: npt.NDArray[np.int32] = np.zeros((0, 0), np.int32)
 
-    @cached_property
-    def _width(self) -> int:
-        """How many bytes a row holds, by the first ones."""
-        first = f"SELECT * FROM {self.source.table} LIMIT 1000"  # noqa: S608 - no names of users
-        some = pl.concat(list(self.source.stream(first)))
-        return -(-int(some.estimated_size()) // some.height)
-
     def rows_in(self, memory: int) -> int:
         """Return how many rows can be finished at a time in so much memory."""
-        return max(memory // (_PER_ROW + _COPIES * self._width), 1)
+        return max(memory // (_PER_ROW + _COPIES * self.source.width), 1)
 
     @property
     def _wait(self) -> int:
         """How many rows are gathered before they are written."""
-        return min(_BLOCK, max(self.source.memory // 8 // (64 + _COPIES * self._width), 1))
+        return min(_BLOCK, max(self.source.memory // 8 // (64 + _COPIES * self.source.width), 1))
 
     @property
     def path(self) -> Path:
@@ -81,6 +75,14 @@ class FileRows:
     def digest(self, columns: tuple[str, ...]) -> Digest:
         """Return the distinct values of columns, counted."""
         return self.source.digest(columns)
+
+    def people(self, **person: Sequence[str]) -> People | None:
+        """Return the identifier that repeats."""
+        return self.source.people(**person)
+
+    def strays(self) -> Strays:
+        """Return the rows that are no people."""
+        return self.source.strays()
 
     def encode(self, job: Job) -> None:
         """Write the codes of all rows: quasi-identifiers, and what judges look at."""
@@ -102,7 +104,8 @@ class FileRows:
         if not lines:
             return np.zeros((0, rows), kind)
         path = self.folder / f"{name}.bin"
-        return np.memmap(path, dtype=kind, mode="w+", shape=(lines, rows))
+        reserve(path, lines * rows * np.dtype(kind).itemsize)
+        return np.memmap(path, dtype=kind, mode="r+", shape=(lines, rows))
 
     def _forget_codes(self) -> None:
         """Remove the codes: they are the original, and the release may lie beside them for long."""
@@ -208,7 +211,8 @@ class FileRows:
                 writer.close()
 
     def check(self, question: Mapping[str, Any]) -> CheckResult:
-        """Check the file that was written."""
+        """Check the file that was written. That is the last step: the source is read no more."""
+        self.source.close()  # two databases at once would take twice their limit
         return check(self.path, memory=self.source.memory, worst=0, **question)
 
 

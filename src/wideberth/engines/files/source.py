@@ -9,7 +9,7 @@ SQL here names columns by their positions: DuckDB takes `Age` and `age` for one 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from itertools import count
@@ -23,12 +23,25 @@ from wideberth import tables
 from wideberth.encode import Codes
 from wideberth.engines.digest import Digest
 from wideberth.engines.files.coding import Grouping, coded, fits, require_held
+from wideberth.engines.files.limits import require_to_read
 from wideberth.engines.files.rewriting import as_parquet
-from wideberth.engines.files.spill import spill
+from wideberth.engines.files.spill import full, spill
 from wideberth.engines.folding import COUNT, ENTRY, whole_groups
 from wideberth.errors import EngineError, TableError
 from wideberth.exact import Ints
-from wideberth.tables.formats import AGAIN
+from wideberth.schema import (
+    CALLED,
+    CANDIDATES,
+    ENDS,
+    LOOKED_AT,
+    Facts,
+    People,
+    Strays,
+    people_there,
+    strays_of,
+)
+from wideberth.tables.formats import AGAIN, check_dates
+from wideberth.words import is_text
 
 if TYPE_CHECKING:
     import duckdb
@@ -38,9 +51,14 @@ INSTALL = "pip install 'wideberth[large]'"
 _BASE = 256 * 2**20
 #: Bytes that an entry of a block takes while it is judged, all copies included.
 _PER_ENTRY = 256
-_BATCH = 1 << 17
+#: How many rows are read at a time, fewer of wide ones: each batch is copied several times.
+_BATCH, _LEAST_BATCH, _BATCHES = 1 << 17, 1 << 11, 64
+#: What no column is called: the number of a row.
+NUMBER = "\0number"
 #: Bytes of memory that a thread of DuckDB should have.
 _PER_THREAD = 96 * 2**20
+#: What DuckDB says of a full disk, be it in the system's words or its own.
+_FULL = ("No space left on device", "max_temp_directory_size", "Disk quota exceeded")
 #: Bytes that a number of a digest takes until it is encoded and looked up, and any other cell.
 _PER_NUMBER, _PER_CELL = 160, 320
 
@@ -87,17 +105,38 @@ class Source:
             How a CSV file is read.
         """
         path = Path(path)
+        require_to_read(memory, path)
         with ExitStack() as stack:
             folder = stack.enter_context(spill())
-            held, types = as_parquet(path, folder, options)
+            held, types = as_parquet(path, folder, options, memory)
             connection = stack.enter_context(_connected(folder, memory))
             with translated(path.name):
                 # The name that DuckDB sees is ours: it would take others for patterns.
                 connection.read_parquet(str(held), hive_partitioning=False).create_view("source")
+                connection.read_parquet(
+                    str(held), hive_partitioning=False, file_row_number=True
+                ).create_view("numbered")
             source = cls(connection, types, memory)
             if not source.rows:
                 raise TableError(f"{path.name} has no rows", hint=AGAIN)
             yield source
+
+    def close(self) -> None:
+        """Give back the memory that the database holds; after that, nothing more is read."""
+        self._connection.close()
+
+    @cached_property
+    def width(self) -> int:
+        """How many bytes a row holds, by the first ones."""
+        first = f"SELECT * FROM {self.table} LIMIT 1000"  # noqa: S608 - no names of users
+        with translated():
+            some = pl.DataFrame(pl.from_arrow(self._connection.sql(first).to_arrow_table()))
+        return -(-int(some.estimated_size()) // max(some.height, 1))
+
+    @cached_property
+    def _batch(self) -> int:
+        rows = self.memory // _BATCHES // max(self.width, 1)
+        return max(min(rows, _BATCH), _LEAST_BATCH)
 
     @property
     def schema(self) -> pl.DataFrame:
@@ -117,6 +156,101 @@ class Source:
     def digest(self, columns: Sequence[str]) -> Digest:
         """Return the distinct combinations of values of some columns, counted."""
         return self.numbered(tuple(columns))[0]
+
+    def people(self, **person: Sequence[str]) -> People | None:
+        """Return the identifier that repeats; see `wideberth.schema.people_there`."""
+        names = list(self.types)
+        places = ", ".join(map(self.place, names))
+        return people_there(
+            self._framed(f"SELECT {places} FROM {self.table} LIMIT 1000", names),  # noqa: S608
+            self._distinct,
+            self.rows,
+            self._some,
+            **person,
+        )
+
+    def strays(self) -> Strays:
+        """Return the rows that are no people; see `wideberth.schema.strays_of`."""
+        names = list(self.types)
+        numbered = f"numbered AS t({', '.join(f'c{i}' for i in range(len(names)))}, number)"
+        places = ", ".join(map(self.place, names))
+        texts = [self.place(name) for name in names if is_text(self.types[name])]
+        plain = [name for name in names if self.types[name].is_numeric()]
+        fits = " OR ".join(f"regexp_matches({at}::VARCHAR, '{CALLED}')" for at in texts)
+        called = self._framed(
+            f"SELECT {places}, number FROM {numbered} "  # noqa: S608 - no names of users
+            f"WHERE {fits or 'false'} ORDER BY number LIMIT {CANDIDATES}",
+            [*names, None],
+        )
+        ends = self._framed(
+            f"SELECT {places} FROM {numbered} "  # noqa: S608
+            f"WHERE number >= {self.rows - 2 * ENDS} ORDER BY number",
+            names,
+        )
+        void = " AND ".join(f"{self.place(name)} IS NULL" for name in names)
+        (empty,) = self.row(f"SELECT count(*) FILTER (WHERE {void})") if len(names) > 1 else (0,)
+
+        def nulls() -> dict[str, int]:
+            listed = ", ".join(f"count(*) - count({self.place(name)})" for name in names)
+            return dict(zip(names, map(int, self.row(f"SELECT {listed}")), strict=True))
+
+        def sums(name: str) -> float | None:
+            if name not in plain:
+                return None
+            (total,) = self.row(f"SELECT sum({self.place(name)}::DOUBLE)")
+            return None if total is None else float(total)
+
+        def many(name: str, text: str) -> int:
+            lent = self.lent(pl.DataFrame({"v": [text]}))
+            (found,) = self.row(
+                f"SELECT count(*) FILTER (WHERE {self.place(name)}::VARCHAR = "  # noqa: S608
+                f"(SELECT v FROM {lent}))"
+            )
+            return int(found)
+
+        numbers = [int(number) + 1 for number in called.to_series(len(names))]
+        return strays_of(
+            Facts(
+                rows=self.rows,
+                empty=int(empty),
+                ends=ends,
+                called=called[:, : len(names)],
+                numbers=numbers,
+                nulls=nulls,
+                sums=sums,
+                count=many,
+            )
+        )
+
+    def _some(self, *names: str) -> pl.DataFrame:
+        """Return columns of all rows that hold some values of the first one."""
+        places = [self.place(name) for name in names]
+        query = (
+            f"SELECT {', '.join(places)} FROM {self.table} "  # noqa: S608
+            f"WHERE hash({places[0]}) % {max(self.rows // LOOKED_AT, 1)} = 0 LIMIT {4 * LOOKED_AT}"
+        )
+        return self._framed(query, names)
+
+    def _framed(self, query: str, names: Sequence[str | None]) -> pl.DataFrame:
+        """Return what a query finds, as columns of the table; None is a number of rows."""
+        schema = {
+            NUMBER if name is None else name: pl.Int64() if name is None else self.types[name]
+            for name in names
+        }
+        found = [
+            batch.rename(dict(zip(batch.columns, schema, strict=True)))
+            for batch in self.stream(query)
+        ]
+        return pl.concat(found) if found else pl.DataFrame(schema=schema)
+
+    def _distinct(self, name: str) -> tuple[int, int]:
+        """Count the different values of a column, and the rows without one."""
+        place = self.place(name)
+        # Not count(DISTINCT …), which holds all values in memory.
+        known = f"SELECT count(*) FROM (SELECT DISTINCT {place} FROM {self.table} "  # noqa: S608
+        (many,) = self.only(f"{known}WHERE {place} IS NOT NULL)")
+        (missing,) = self.row(f"SELECT count(*) - count({place})")
+        return int(many), int(missing)
 
     def grouped(
         self, keys: Sequence[str], columns: Sequence[str] = (), entries: int | None = None
@@ -146,13 +280,21 @@ class Source:
                 made = made.hstack(digest.frame[block[ENTRY]])
             yield made.with_columns(block[COUNT])
 
-    def grouping(self, keys: Sequence[str]) -> Grouping:
-        """Return what makes the groups; see `blocks`."""
-        wanted = tuple(keys)
+    def grouping(self, keys: Sequence[str], readable: Mapping[str, Any] | None = None) -> Grouping:
+        """Return what makes the groups; see `blocks`.
+
+        Parameters
+        ----------
+        keys : sequence of str
+            The columns that make the groups.
+        readable : mapping, optional
+            Those whose text may be numbers or dates; see `wideberth.subject.Subject.readable`.
+        """
+        wanted, read = tuple(keys), readable or {}
         if wanted not in self._groupings:
             for name in wanted:
                 require_held(name, self.types[name])
-            self._groupings[wanted] = Grouping({name: coded(self, name) for name in wanted})
+            self._groupings[wanted] = Grouping({name: coded(self, name, read) for name in wanted})
         return self._groupings[wanted]
 
     def blocks(
@@ -203,7 +345,7 @@ class Source:
         )
         frames = (
             _entries(frame, names, grouping, size if columns else 0, apart)
-            for frame in _in_order(self.stream(query), names)
+            for frame in _counted(_in_order(self.stream(query), names), names)
         )
         return whole_groups(frames, grouping.names, entries or self.entries)
 
@@ -244,18 +386,20 @@ class Source:
 
     def row(self, select: str) -> tuple[Any, ...]:
         """Return the only row of a query over the whole table."""
-        return self._only(f"{select} FROM {self.table}")
+        return self.only(f"{select} FROM {self.table}")
 
-    def _only(self, query: str) -> tuple[Any, ...]:
+    def only(self, query: str) -> tuple[Any, ...]:
+        """Return the only row of a query."""
         with translated():
             found: list[tuple[Any, ...]] = self._connection.sql(query).fetchall()
         return found[0]
 
     def stream(self, query: str) -> Iterator[pl.DataFrame]:
         """Return what a query finds, piece by piece."""
+        size = self._batch
         with translated():
             # Not by execute(), which would hold the whole result.
-            for batch in self._connection.sql(query).to_arrow_reader(_BATCH):
+            for batch in self._connection.sql(query).to_arrow_reader(size):
                 yield pl.DataFrame(pl.from_arrow(batch))
 
     def lent(self, frame: pl.DataFrame) -> str:
@@ -288,7 +432,7 @@ class Source:
             f"SELECT row_number() OVER () - 1 AS i, {held}, n FROM "
             f"(SELECT {listed}, count(*) AS n FROM {self.table} GROUP BY {held})"
         )
-        (distinct,) = self._only(f"SELECT count(*) FROM {table}")  # noqa: S608
+        (distinct,) = self.only(f"SELECT count(*) FROM {table}")  # noqa: S608
         numbers = sum(self.types[name].is_numeric() for name in columns)
         needed = numbers * _PER_NUMBER + (len(columns) - numbers) * _PER_CELL
         if distinct * needed > self.memory - _BASE:
@@ -303,6 +447,7 @@ class Source:
             found[cell].cast(self.types[name]).alias(name)
             for cell, name in zip(cells, columns, strict=True)
         ]
+        check_dates(pl.DataFrame(series), "the distinct values")
         digest = Digest(pl.DataFrame(series), found["n"].to_numpy().astype(np.int64))
         self._digests[columns] = digest, table
         return self._digests[columns]
@@ -326,29 +471,49 @@ def _in_order(frames: Iterator[pl.DataFrame], names: Sequence[str]) -> Iterator[
         yield frame
 
 
+def _counted(frames: Iterator[pl.DataFrame], names: Sequence[str]) -> Iterator[pl.DataFrame]:
+    """Count equal rows of a stream in order, also those that a seam between frames parts."""
+    held: list[Ints] = [np.zeros(0, np.int64) for _ in names]
+    many = 0  # of the last combination, which may go on in the next frame
+    for frame in frames:
+        if COUNT in frame.columns:
+            yield frame
+            continue
+        words = [
+            np.concatenate((last, frame[name].to_numpy()))
+            for last, name in zip(held, names, strict=True)
+        ]
+        differs = np.zeros(max(len(words[0]) - 1, 0), dtype=bool)
+        for word in words:
+            differs |= word[1:] != word[:-1]
+        begins = np.concatenate(([0], np.flatnonzero(differs) + 1))
+        counts = np.diff(begins, append=len(words[0]))
+        if many:
+            counts[0] += many - 1  # it is there as one row
+        yield _frame(names, [word[begins[:-1]] for word in words], counts[:-1])
+        held, many = [word[-1:] for word in words], int(counts[-1])
+    if many:
+        yield _frame(names, held, np.array([many]))
+
+
+def _frame(names: Sequence[str], words: Sequence[Ints], counts: Ints) -> pl.DataFrame:
+    return pl.DataFrame({**dict(zip(names, words, strict=True)), COUNT: counts})
+
+
 def _entries(
     frame: pl.DataFrame, names: Sequence[str], grouping: Grouping, size: int, apart: bool
 ) -> pl.DataFrame:
-    """Count equal rows, and part the entry from the key."""
+    """Part the entry from the key."""
     words = [frame[name].to_numpy() for name in names]
-    if COUNT in frame.columns:
-        counts = frame[COUNT].to_numpy()
-    else:
-        differs = np.zeros(max(frame.height - 1, 0), dtype=bool)
-        for word in words:
-            differs |= word[1:] != word[:-1]
-        edges = np.concatenate(([0], np.flatnonzero(differs) + 1, [frame.height]))
-        counts, words = np.diff(edges), [word[edges[:-1]] for word in words]
-    made: dict[str, Any] = {}
     entry: Ints | Codes | None = None
     if size:
         entry = words.pop() if apart else None
         if entry is None:
             words[-1], entry = np.divmod(words[-1], size)
-    made = dict(zip(grouping.names, words, strict=True))
+    made: dict[str, Any] = dict(zip(grouping.names, words, strict=True))
     if entry is not None:
         made[ENTRY] = entry
-    return pl.DataFrame({**made, COUNT: counts})
+    return pl.DataFrame({**made, COUNT: frame[COUNT]})
 
 
 @contextmanager
@@ -383,7 +548,9 @@ def translated(name: str = "the table") -> Iterator[None]:
 
     try:
         yield
-    except duckdb.OutOfMemoryException:
+    except duckdb.OutOfMemoryException as error:
+        if any(mark in str(error) for mark in _FULL):
+            raise full() from None
         raise EngineError(
             "the memory does not suffice", hint="allow more memory, or more room for spilling"
         ) from None
@@ -394,6 +561,8 @@ def translated(name: str = "the table") -> Iterator[None]:
             raise KeyboardInterrupt from None
         raise
     except duckdb.Error as error:
+        if any(mark in str(error) for mark in _FULL):
+            raise full() from None
         raise EngineError(
             f"DuckDB failed on {name} ({type(error).__name__})", hint="is the file damaged?"
         ) from None

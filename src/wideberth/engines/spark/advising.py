@@ -11,6 +11,7 @@ from wideberth.advice.about import About
 from wideberth.engines.advising import advice_on
 from wideberth.engines.spark.cluster import Cluster
 from wideberth.engines.spark.failures import readable
+from wideberth.engines.spark.files import require_plain
 from wideberth.engines.spark.session import require_session
 from wideberth.policy import Policy
 from wideberth.tables.formats import check_names
@@ -26,6 +27,7 @@ def advise(
     types: Mapping[str, str] | None = None,
     hierarchies: Mapping[str, Any] | None = None,
     policy: Policy | str | Path | None = None,
+    allowed: object = (),
     max_memory: int | None = None,
 ) -> Advice:
     """Advise on a Spark DataFrame; the answers are those of `wideberth.advise`.
@@ -37,13 +39,14 @@ def advise(
     ----------
     table : pyspark.sql.DataFrame
         The table.
-    sensitive, types, hierarchies, policy, max_memory
+    sensitive, types, hierarchies, policy, allowed, max_memory
         See `wideberth.advise`.
     """
     require_session(table)
     check_names(table.columns, "the table")
     if policy is not None and not isinstance(policy, Policy):
         policy = Policy.load(policy)
+    require_plain(table, policy.options if policy else None)
     with readable():
         cluster = Cluster(table)
         about = About.of(
@@ -53,4 +56,4 @@ def advise(
             hierarchies=hierarchies,
             policy=policy,
         )
-        return advice_on(about, cluster.digest, max_memory=max_memory)
+        return advice_on(about, cluster.digest, max_memory=max_memory, allowed=allowed)

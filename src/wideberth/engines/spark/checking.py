@@ -10,7 +10,7 @@ import pickle
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import reduce
-from operator import and_
+from operator import and_, or_
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,13 +19,16 @@ import polars as pl
 
 from wideberth.checking import Verdict, blamed, require_limits, table_of_groups
 from wideberth.engines.folding import ENTRY, Block, Question, Tally, whole_groups
-from wideberth.engines.inquiry import Inquiry, Pass, require_values, settle
+from wideberth.engines.inquiry import Inquiry, Pass, require_values, settle, uneven
 from wideberth.engines.spark.cluster import Cluster
 from wideberth.engines.spark.executors import require_executors
 from wideberth.engines.spark.failures import readable
 from wideberth.engines.spark.fickle import warn_if_fickle
+from wideberth.engines.spark.files import require_plain
 from wideberth.engines.spark.session import require_session
 from wideberth.errors import TableError
+from wideberth.examining import Examined
+from wideberth.groups import Uneven
 from wideberth.memory import bounded
 from wideberth.policy import Policy
 from wideberth.results import CheckResult
@@ -65,17 +68,23 @@ def check(
     check_names(table.columns, "the table")
     require_executors(spark)
     warn_if_fickle(table, stacklevel=4)
+    if policy is not None and not isinstance(policy, Policy):
+        policy = Policy.load(policy)
+    require_plain(table, policy.options if policy else None)
     blame = policy if not asked.get("principles") else None
     with readable(), bounded(max_memory), blamed(blame):
         cluster = Cluster(table)
         given = settle(cluster.schema, policy=policy, **asked)
         keys = given.subject.keys
-        rows, empty = cluster.looked_at(keys)
+        read = given.subject.readable
+        rows, empty, several = cluster.looked_at(keys, read)
         if not rows:
             raise TableError("the table has no rows", hint="check how it was made")
         for name in empty:
             require_values(given, name, cluster.schema[name].dtype)
+        rewritten = [name for name in several if cluster.write_in_one_way(name, read[name])]
         inquiry = Inquiry.of(given, cluster.digest, rows)
+        inquiry = replace(inquiry, notes=[*inquiry.notes, *cluster.strays().notes])
         tallies: dict[int, list[Tally]] = {}
         for each in inquiry.passes:
             found = cluster.histograms(keys, each.on).mapInArrow(
@@ -90,7 +99,32 @@ def check(
             tallies,
             lambda: _table(cluster, inquiry, spark),
             lambda values: dict(zip(keys, values.values(), strict=True)),
+            _uneven(cluster, given),
+            rewritten,
+            None if given.rows_are_people else cluster.people(given.person, rows),
         )
+
+
+def _uneven(cluster: Cluster, given: Examined) -> Uneven | None:
+    """Find groups whose rows are published with different quasi-identifiers."""
+    from pyspark.sql import functions as sql
+
+    if given.group is None or not given.uniform:
+        return None
+    differs = []
+    for i, at in enumerate(sql.col(cluster.places[name]) for name in given.uniform):
+        partly = sql.count(at).isin(0) | (sql.count(at) == sql.count(sql.lit(1)))
+        differs.append((~sql.min(at).eqNullSafe(sql.max(at)) | ~partly).alias(f"d{i}"))
+    group = sql.col(cluster.places[given.group])
+    groups = cluster.frame.groupBy(group).agg(sql.count(sql.lit(1)).alias("n"), *differs)
+    cells = [sql.col(f"d{i}") for i in range(len(differs))]
+    some = reduce(or_, cells)
+    many, rows, *each = groups.select(
+        sql.count_if(some),
+        sql.coalesce(sql.sum(sql.when(some, sql.col("n"))), sql.lit(0)),
+        *map(sql.count_if, cells),
+    ).collect()[0]
+    return uneven(given.uniform, many, rows, each)
 
 
 @dataclass(frozen=True, eq=False)

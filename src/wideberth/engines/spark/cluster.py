@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
+from functools import reduce
+from operator import and_, or_
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,11 +13,26 @@ import polars as pl
 from wideberth.engines.digest import Digest, of_no_row
 from wideberth.engines.folding import COUNT
 from wideberth.errors import TableError
-from wideberth.schema import require_finite
+from wideberth.quasi import FIXED, ONE_WAY, PERHAPS, in_one_way
+from wideberth.schema import (
+    CALLED,
+    CANDIDATES,
+    LOOKED_AT,
+    Facts,
+    People,
+    Strays,
+    people_there,
+    require_finite,
+    strays_of,
+)
+from wideberth.words import is_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
+
+#: Rows by whose values columns are known for identifiers.
+_FIRST = 1000
 
 
 class Cluster:
@@ -43,10 +60,30 @@ class Cluster:
         )
         self.schema = _polars(self.frame.limit(0).toArrow(), table.columns)
 
-    def looked_at(self, keys: Sequence[str]) -> tuple[int, list[str]]:
-        """Return the number of rows, and which of the columns have no value in any of them."""
+    def looked_at(
+        self, keys: Sequence[str], readable: Collection[str] = ()
+    ) -> tuple[int, list[str], list[str]]:
+        """Look at columns.
+
+        Parameters
+        ----------
+        keys : sequence of str
+            The columns.
+        readable : collection of str
+            Those whose text may be numbers or dates.
+
+        Returns
+        -------
+        rows : int
+            How many rows there are.
+        empty : list of str
+            The columns that have no value in any of them.
+        several : list of str
+            The readable columns that may write a value in several ways.
+        """
         from pyspark.sql import functions as sql
 
+        texts = [name for name in readable if is_text(self.schema[name].dtype)]
         counts = [sql.count(sql.lit(1))]
         for key in keys:
             column = sql.col(self.places[key])
@@ -54,9 +91,14 @@ class Cluster:
             if self.schema[key].dtype.is_float():
                 for odd in ("NaN", "Infinity", "-Infinity"):
                     counts.append(sql.count_if(column == sql.lit(odd).cast("double")))
+            if key in texts:
+                for pattern in (PERHAPS, ONE_WAY, FIXED):
+                    counts.append(sql.count_if(column.rlike(f"^({pattern})$")))
+                places = sql.length(column) - sql.instr(column, ".")
+                counts += [sql.min(places), sql.max(places)]
         (found,) = self.frame.agg(*counts).collect()
         figures = iter(found)
-        rows, empty = int(next(figures)), []
+        rows, empty, several = int(next(figures)), [], []
         for key in keys:
             dtype = self.schema[key].dtype
             if dtype.is_nested():
@@ -64,12 +106,39 @@ class Cluster:
                     f"column '{key}' holds lists or structs, which make no groups in Spark",
                     hint="make columns of its parts",
                 )
-            if not next(figures):
+            known = next(figures)
+            if not known:
                 empty.append(key)
             for odd in ("nan", "inf", "-inf") if dtype.is_float() else ():
                 if next(figures):
                     _refuse(key, float(odd))
-        return rows, empty
+            if key in texts:
+                perhaps, one_way, fixed, least, most = (next(figures) for _ in range(5))
+                alike = one_way == known or (fixed == known and least == most)
+                if perhaps == known and not alike:
+                    several.append(key)
+        return rows, empty, several
+
+    def write_in_one_way(self, name: str, hierarchy: object) -> bool:
+        """Write the text of a column alike where it is the same number or date.
+
+        Returns whether there is such text.
+        """
+        from pyspark.sql import functions as sql
+
+        texts = self.digest([name]).frame.to_series().drop_nulls()
+        written = in_one_way(texts, hierarchy)
+        changed = [(t, w) for t, w in zip(texts, written, strict=True) if t != w]
+        if not changed:
+            return False
+        place = self.places[name]
+        ways = self.frame.sparkSession.createDataFrame(changed, f"{place} string, way string")
+        joined = self.frame.join(sql.broadcast(ways), place, "left")
+        one = sql.coalesce(sql.col("way"), sql.col(place)).alias(place)
+        self.frame = joined.select(
+            *(one if other == place else sql.col(other) for other in self.places.values())
+        )
+        return True
 
     def digest(self, columns: Sequence[str]) -> Digest:
         """Return the distinct combinations of values of some columns, counted."""
@@ -77,6 +146,63 @@ class Cluster:
         found = _polars(self.frame.groupBy(*places).count().toArrow(), [*columns, COUNT])
         counts = found.to_series(len(places)).to_numpy().astype(np.int64)
         return Digest(found[:, : len(places)], counts)
+
+    def people(self, person: Mapping[str, Sequence[str]], rows: int | None = None) -> People | None:
+        """Return the identifier that repeats; see `wideberth.schema.people_there`."""
+        first = _polars(self.frame.limit(_FIRST).toArrow(), list(self.places))
+        rows = self.frame.count() if rows is None else rows
+        from pyspark.sql import functions as sql
+
+        def some(*names: str) -> pl.DataFrame:
+            places = [self.places[name] for name in names]
+            chosen = sql.pmod(sql.xxhash64(places[0]), sql.lit(max(rows // LOOKED_AT, 1))) == 0
+            found = self.frame.where(chosen).select(*places).limit(4 * LOOKED_AT)
+            return _polars(found.toArrow(), names)
+
+        return people_there(first, self._distinct, rows, some, **person)
+
+    def strays(self) -> Strays:
+        """Return the rows that are no people: by words alone, for Spark's rows have no order."""
+        from pyspark.sql import functions as sql
+
+        texts = [at for name, at in self.places.items() if is_text(self.schema[name].dtype)]
+        cells = [sql.col(at) for at in self.places.values()]
+        void = reduce(and_, (cell.isNull() for cell in cells))
+        nulls = [sql.count_if(cell.isNull()) for cell in cells]
+        rows, empty, *lacking = self.frame.agg(
+            sql.count(sql.lit(1)), sql.count_if(void), *nulls
+        ).collect()[0]
+        fits = reduce(or_, (sql.col(at).rlike(CALLED) for at in texts), sql.lit(False))
+        called = _polars(self.frame.where(fits).limit(CANDIDATES).toArrow(), list(self.places))
+
+        def sums(name: str) -> float | None:
+            if not self.schema[name].dtype.is_numeric():
+                return None
+            ((total,),) = self.frame.agg(
+                sql.sum(sql.col(self.places[name]).cast("double"))
+            ).collect()
+            return None if total is None else float(total)
+
+        return strays_of(
+            Facts(
+                rows=int(rows),
+                empty=int(empty) if len(cells) > 1 else 0,
+                ends=None,
+                called=called,
+                numbers=[0] * called.height,
+                nulls=lambda: dict(zip(self.places, map(int, lacking), strict=True)),
+                sums=sums,
+                count=lambda name, text: self.frame.where(
+                    sql.col(self.places[name]) == sql.lit(text)
+                ).count(),
+            )
+        )
+
+    def _distinct(self, name: str) -> tuple[int, int]:
+        """Count the different values of a column, and the rows without one."""
+        column = self.frame.select(self.places[name])
+        known = column.dropna()
+        return known.distinct().count(), column.count() - known.count()
 
     def histograms(self, keys: Sequence[str], on: Sequence[str]) -> DataFrame:
         """Return keys, values and counts, the entries of a group one after the other."""

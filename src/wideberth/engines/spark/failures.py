@@ -7,13 +7,14 @@ come through with their text. Of all others the kind is told, and where it was.
 
 from __future__ import annotations
 
+import json
 import logging
 import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from wideberth.errors import EngineError, WideberthError
+from wideberth.errors import EngineError, InfeasibleError, WideberthError
 
 #: PySpark writes failed queries to these, with values and Java stack trace, to standard error.
 _LOGGERS = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
@@ -26,12 +27,26 @@ _CONDITION = re.compile(r"\[([A-Z][A-Z_]+(?:\.[A-Z_]+)?)\] ?")
 
 _LOG = "look into the log of the executors (it may include values of the table)"
 _MEMORY = "give executors more memory (spark.executor.memory, spark.executor.memoryOverhead)"
+#: Java fixes its heap when it starts: later it is too late to say how large.
+_HEAP = (
+    "give Java more before the session starts: spark.driver.memory where Spark runs on this "
+    "machine (PYSPARK_SUBMIT_ARGS='--driver-memory 8g pyspark-shell'), spark.executor.memory on a "
+    "cluster"
+)
+#: Spark stops the session as well when its heap is full, and does not say that it was.
+_STOPPED = (
+    "if you did not stop it, Java may have run out of heap: " + _HEAP + "; else leave it on during "
+    "the work, and make the table in a session that runs"
+)
 #: What stands in a failure, what that means, and what to try; the first that fits.
 _KNOWN = (
     ("PYTHON_VERSION_MISMATCH", "the executors run another Python version than this one", "python"),
     ("Cannot run program", "the executors cannot start Python", "python"),
     ("No module named pyspark", "the executors' Python lacks PySpark", "python"),
-    ("OutOfMemoryError", "Spark ran out of memory", _MEMORY),
+    ("Java heap space", "Spark ran out of Java heap", _HEAP),
+    ("GC overhead limit exceeded", "Spark ran out of Java heap", _HEAP),
+    ("OutOfMemoryError", "Spark ran out of memory", _HEAP),
+    ("Not enough memory to build and broadcast", "Spark ran out of Java heap", _HEAP),
     ("exceeding memory limits", "an executor ran out of memory", _MEMORY),
     (
         "No space left on device",
@@ -41,9 +56,9 @@ _KNOWN = (
     ("Python worker exited unexpectedly", "an executor's Python died, perhaps for memory", _MEMORY),
     ("ExecutorLostFailure", "executors were lost again and again", _MEMORY),
     ("maxResultSize", "the driver may not hold the result", "raise spark.driver.maxResultSize"),
-    ("SparkContext was shut down", "the Spark session was stopped", "leave it on during the work"),
-    ("SparkContext has been shut", "the Spark session was stopped", "leave it on during the work"),
-    ("stopped SparkContext", "the Spark session is stopped", "make the table in one that runs"),
+    ("SparkContext was shut down", "the Spark session was stopped", _STOPPED),
+    ("SparkContext has been shut", "the Spark session was stopped", _STOPPED),
+    ("stopped SparkContext", "the Spark session is stopped", _STOPPED),
     ("JOB_CANCELLED", "the Spark job was cancelled", "start it again"),
     ("FILE_NOT_EXIST", "a file of the table is gone", "make the table anew: spark.read again"),
     ("MALFORMED_RECORD", "a row has more or fewer fields than the header", "look for open quotes"),
@@ -58,6 +73,24 @@ def python_setting(executable: str | None = None) -> str:
         f"set PYSPARK_PYTHON{now} to a Python that fits and has wideberth, "
         "before the session starts"
     )
+
+
+#: What a refusal is made of again, where it arrives.
+_OF_REFUSALS = ("what", "hint", "outcome", "witness", "tries")
+
+
+class Refused(Exception):
+    """A refusal on its way from an executor, of which only the text arrives: all of it, as JSON."""
+
+
+@contextmanager
+def carried() -> Iterator[None]:
+    """Let a refusal keep its outcome and witness; to be put around what executors do."""
+    try:
+        yield
+    except InfeasibleError as error:
+        told = {key: getattr(error, key) for key in _OF_REFUSALS}
+        raise Refused(json.dumps(told)) from None
 
 
 @contextmanager
@@ -99,6 +132,8 @@ def translated(error: BaseException) -> WideberthError:
         text = ""
     if ours := list(_OURS.finditer(text)):
         name, what, hint = ours[-1].groups()
+        if name == Refused.__name__:
+            return InfeasibleError(**json.loads(what))
         return _kinds().get(name, EngineError)(what.strip(), hint=hint)
     if absent := _MODULE.search(text):
         what = f"the executors' Python has no module {absent[1]!r}"
@@ -121,7 +156,8 @@ def _otherwise(error: BaseException, text: str) -> EngineError:
         hint = "compare with the columns of the table (printSchema)"
         return EngineError(f"Spark cannot do that: {first.rstrip('.;')}", hint=hint)
     if isinstance(error, ConnectionError) or "Py4JNetworkError" in kinds or not text:
-        return EngineError("the connection to Spark is lost", hint="start a new session")
+        hint = f"start a new session. If Java ended for lack of memory, {_HEAP}"
+        return EngineError("the connection to Spark is lost", hint=hint)
     if condition := _CONDITION.search(text):
         return EngineError(f"Spark stopped with {condition[1]}", hint=_LOG)
     raised = [name for path, name in _JAVA.findall(text) if not path.startswith("py4j")]

@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from wideberth.engines.spark.failures import readable
-from wideberth.errors import EngineError, TableError
+from wideberth.errors import EngineError, TableError, what_to_type
 from wideberth.tables import ReadOptions, delimited
 from wideberth.tables.formats import AGAIN, check_names, format_of
+from wideberth.tables.notation import by_column
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -52,6 +53,28 @@ def read(spark: SparkSession, path: str | Path, options: ReadOptions | None = No
         Delimiter, encoding and missing values of a CSV file, whose columns all become text.
     """
     local = None if _SCHEME.match(str(path)) else Path(path)
+    if options is not None and options.skip_rows:
+        raise TableError("Spark does not skip lines above the header", hint=PARQUET)
+    frame = _frame(spark, path, local, options or ReadOptions())
+    require_plain(frame, options)
+    return frame
+
+
+def require_plain(frame: DataFrame, options: ReadOptions | None) -> None:
+    """Refuse columns of text of which somebody says how their numbers or dates are written."""
+    texts = [name for name, kind in frame.dtypes if kind == "string"]
+    for name in by_column(options.formats if options else {}, texts):
+        raise TableError(
+            f"column {name!r} holds text, and [formats] says how to read it: Spark reads numbers "
+            "with points and dates as YYYY-MM-DD alone",
+            hint="convert the column before, or work in memory or with "
+            + what_to_type(python="memory=", command="--memory"),
+        )
+
+
+def _frame(
+    spark: SparkSession, path: str | Path, local: Path | None, options: ReadOptions
+) -> DataFrame:
     if local is None or local.is_dir():
         return _parquet(spark, path)
     form = format_of(local, TableError)[1]
@@ -59,7 +82,7 @@ def read(spark: SparkSession, path: str | Path, options: ReadOptions | None = No
         return _parquet(spark, path)
     if form != "CSV":
         raise TableError(f"Spark does not read {form} files such as {local.name}", hint=PARQUET)
-    return _csv(spark, local, options or ReadOptions())
+    return _csv(spark, local, options)
 
 
 def _parquet(spark: SparkSession, path: str | Path) -> DataFrame:
@@ -93,7 +116,12 @@ def _csv(spark: SparkSession, path: Path, options: ReadOptions) -> DataFrame:
         raise TableError(what, hint="convert it to UTF-8, or to Parquet")
     if look.bad_line is not None:
         what = f"line {look.bad_line} of {path.name} is not valid {encoding.upper()}"
-        raise TableError(what, hint="give its true encoding (--encoding), or convert it to UTF-8")
+        raise TableError(
+            what,
+            hint="give its true encoding ("
+            + what_to_type(python="encoding under [table] of the policy", command="--encoding")
+            + "), or convert it to UTF-8",
+        )
     # With lines in quotes, or letters of several bytes, one task must read the whole file.
     whole = look.quoted or charset.startswith(("utf-16", "utf-32"))
     with _reading(path), readable():

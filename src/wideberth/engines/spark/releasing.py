@@ -13,10 +13,12 @@ from wideberth.engines.spark.checking import check
 from wideberth.engines.spark.executors import require_executors
 from wideberth.engines.spark.failures import readable
 from wideberth.engines.spark.fickle import warn_if_fickle
+from wideberth.engines.spark.files import require_plain
 from wideberth.engines.spark.rows import SparkRows
 from wideberth.engines.spark.session import require_session
 from wideberth.engines.spark.storing import Place, fingerprint
 from wideberth.policy import Policy
+from wideberth.randomness import RootKey
 from wideberth.release import Release, manifest_text
 from wideberth.request import Request
 from wideberth.results import CheckResult
@@ -79,7 +81,7 @@ def anonymize(
     roles: Mapping[str, Any],
     policy: Policy | str | Path | None,
     bucket_rows: int | None,
-    seed: int | None,
+    root: RootKey,
     progress: Progress | None,
     **asked: Any,
 ) -> Release:
@@ -93,7 +95,7 @@ def anonymize(
         Spark has settings of its own.
     bucket_rows : int, optional
         How many rows an executor's task takes at a time.
-    roles, policy, seed, progress, asked
+    roles, policy, root, progress, asked
         See `wideberth.anonymize` and `wideberth.request.Request.of`.
     """
     clock = Clock(progress)
@@ -103,15 +105,16 @@ def anonymize(
     warn_if_fickle(table, stacklevel=5)
     if policy is not None and not isinstance(policy, Policy):
         policy = Policy.load(policy)
+    require_plain(table, policy.options if policy else None)
     with readable():
         engine = SparkRows(table)
         try:
             schema = engine.cluster.schema
             request = Request.of(None, roles=roles, policy=policy, schema=schema, **asked)
-            outcome = by_parts(request, engine, seed=seed, bucket_rows=bucket_rows, clock=clock)
+            outcome = by_parts(request, engine, root=root, bucket_rows=bucket_rows, clock=clock)
         except BaseException:
             engine.forget()
             raise
     return SparkRelease(
-        engine.published, outcome.manifest, outcome.question, outcome.verified, None, engine
+        engine.published, outcome.manifest, outcome.question, outcome.verified, rows=engine
     )

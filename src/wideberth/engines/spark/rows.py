@@ -37,6 +37,7 @@ from wideberth.engines.spark.tasks import (
 from wideberth.errors import TableError
 from wideberth.exact import Ints
 from wideberth.results import CheckResult
+from wideberth.schema import People, Strays
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -65,6 +66,14 @@ class SparkRows:
     def digest(self, columns: tuple[str, ...]) -> Digest:
         """Return the distinct values of columns, counted."""
         return self.cluster.digest(columns)
+
+    def people(self, **person: Sequence[str]) -> People | None:
+        """Return the identifier that repeats."""
+        return self.cluster.people(person)
+
+    def strays(self) -> Strays:
+        """Return the rows that are no people."""
+        return self.cluster.strays()
 
     def encode(self, job: Job) -> None:
         """Join codes to the rows, and keep them where the rows are."""

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from wideberth.engines.spark.failures import of_spark, translated
 from wideberth.engines.spark.session import require_pyspark
-from wideberth.errors import EngineError
+from wideberth.errors import EngineError, what_to_type
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -66,7 +66,13 @@ def opened(master: str | None) -> Iterator[SparkSession]:
         if running is not None:
             if master not in (None, running.master):
                 what = f"there is a Spark session already, with the master {running.master}"
-                raise EngineError(what, hint="leave out --master, or stop that session")
+                raise EngineError(
+                    what,
+                    hint=what_to_type(
+                        python="stop that session",
+                        command="leave out --master, or stop that session",
+                    ),
+                )
             yield SparkSession.builder.getOrCreate()
             return
         _require_java()

@@ -18,6 +18,7 @@ import polars as pl
 from wideberth.engines.finishing import Finished, finish
 from wideberth.engines.jobs import Job
 from wideberth.engines.scanning import Scan
+from wideberth.engines.spark.failures import carried
 from wideberth.errors import EngineError
 
 if TYPE_CHECKING:
@@ -106,7 +107,8 @@ class Finishing:
         codes = [_codes(table, place) for place in range(len(job.codings))]
         payload = _payload(job, table)
         if labels is None:
-            done = finish(job, part, codes, payload, ties=ties, threads=1)
+            with carried():
+                done = finish(job, part, codes, payload, ties=ties, threads=1)
         else:
             done = labels.publish(job, part, codes, payload, ties=ties)
         return _told(done, self.columns, self.schema)

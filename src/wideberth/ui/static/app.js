@@ -11,7 +11,10 @@ export class Refusal extends Error {
   }
 }
 
-const csrf = document.querySelector("meta[name=csrf]").content;
+const meta = (name) => document.querySelector(`meta[name=${name}]`).content;
+const csrf = meta("csrf");
+/** What the addresses of all pages begin with. */
+export const root = meta("root");
 const gone = { what: "the app does not answer", hint: "was it ended? Start wideberth ui again" };
 
 /** Ask the server: JSON there and back. A file is sent as it is. */
@@ -24,7 +27,7 @@ export async function ask(method, path, body, { signal } = {}) {
   try {
     // What is saved on leaving must arrive; browsers permit that of small messages only.
     const keepalive = method === "PUT" && sent.length < 30_000;
-    answer = await fetch(`/api${path}`, { method, headers, body: sent, signal, keepalive });
+    answer = await fetch(`${root}/api${path}`, { method, headers, body: sent, signal, keepalive });
   } catch (error) {
     if (error.name === "AbortError") throw error;
     throw new Refusal(gone);
@@ -33,17 +36,31 @@ export async function ask(method, path, body, { signal } = {}) {
   try {
     said = await answer.json();
   } catch {
-    said = { what: "the app did not understand itself", hint: "reload the page" };
+    // Of a promise only the half arrived, if it was one.
+    throw new Refusal({ what: "the app did not understand itself", hint: "reload the page" }, answer.ok ? 0 : answer.status);
   }
   if (!answer.ok) throw new Refusal(said, answer.status);
   return said;
+}
+
+/** Ask again for some seconds where no answer came: one that was lost does not mean that the app has ended. */
+export async function askPatiently(method, path, missed = () => {}) {
+  for (let left = 20; ; left -= 1) {
+    try {
+      return await ask(method, path);
+    } catch (error) {
+      if (!(error instanceof Refusal) || error.status || !left) throw error;
+    }
+    missed();
+    await new Promise((resolve) => { setTimeout(resolve, 400); });
+  }
 }
 
 /** Send a file with progress; returns the answer and a way to cancel. */
 export function send(path, file, progress) {
   const request = new XMLHttpRequest();
   const answer = new Promise((resolve, reject) => {
-    request.open("POST", `/api${path}`);
+    request.open("POST", `${root}/api${path}`);
     request.setRequestHeader("X-Wideberth", csrf);
     request.responseType = "json";
     request.upload.onprogress = (at) => progress(at.loaded, at.total);
@@ -74,9 +91,17 @@ const signs = { good: "✓", caution: "!", bad: "✗", info: "i", waiting: "…"
 /** Hints for the command line help nobody here. */
 const useful = (hint) => hint && !/^(wideberth |--)/.test(hint);
 
+const hinted = (hint) => (hint instanceof Node ? hint : useful(hint) ? h("span", { class: "hint" }, `Try: ${hint}`) : null);
+
+/** Proposals as buttons that apply them; what is said instead if there are none. */
+export function proposals(tries, apply, otherwise = null) {
+  if (!tries?.length) return otherwise;
+  return h("span", { class: "hint" }, "Try: ", tries.map((one) => h("button", { type: "button", class: "second try", onclick: guarded(() => apply(one)) }, one.words)));
+}
+
 /** A message: kind is good, caution, bad, info or waiting. */
 export function message(kind, what, hint = null, ...more) {
-  const tried = useful(hint) ? h("span", { class: "hint" }, `Try: ${hint}`) : null;
+  const tried = hinted(hint);
   return h("div", { class: `message ${kind}` },
     h("span", { class: "sign", "aria-hidden": "true" }, signs[kind]),
     h("div", {}, sentence(what), " ", tried, ...more));
@@ -86,7 +111,7 @@ export function message(kind, what, hint = null, ...more) {
 export function says(kind, what, hint = null) {
   return h("p", { class: `says ${kind}` },
     h("span", { class: "sign", "aria-hidden": "true" }, signs[kind]),
-    h("span", {}, sentence(what), useful(hint) ? h("span", { class: "hint" }, `Try: ${hint}`) : null));
+    h("span", {}, sentence(what), " ", hinted(hint)));
 }
 
 /** Show what went wrong on top of the page, until something else does. */
@@ -100,6 +125,13 @@ export function alarm(error) {
 
 /** Take back what was shown on top. */
 export const calm = () => document.getElementById("alerts").replaceChildren();
+
+/** Show how far a job is: a bar, and the phase with the seconds so far. */
+export function follows(bar, words, job, phases = {}) {
+  const known = job.total > 0 && job.done <= job.total;
+  if (known) Object.assign(bar, { max: job.total, value: job.done }); else bar.removeAttribute("value");
+  words.textContent = `${own(phases, job.phase) ?? job.phase ?? "starting"}${known ? ` (${count(job.done)} of ${count(job.total)})` : ""}, ${Math.round(job.seconds)} s`;
+}
 
 /** Tell those who listen. */
 export const tell = (text) => { document.getElementById("status").textContent = text; };
@@ -162,7 +194,7 @@ export function change(edit) {
   pending += 1;
   saving = saving.catch(() => {}).then(async () => {
     const content = structuredClone(state.content);
-    const more = edit(content) ?? {};
+    const more = (await edit(content)) ?? {};
     const seed = "seed" in more ? more.seed : state.seed;
     const saved = await ask("PUT", `/tables/${state.table}/plan`, { content, seed, version: state.version });
     Object.assign(state, saved);
@@ -181,7 +213,7 @@ export const saved = () => {
 /** Let the page be used: until everything listens, what is clicked would be lost. */
 export const ready = () => document.getElementById("main").removeAttribute("inert");
 
-for (const link of document.querySelectorAll(".onward a, .steps a")) {
+for (const link of document.querySelectorAll(".onward a, .steps a, a.after-saving")) {
   link.addEventListener("click", async (event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey || link.target) return;
     event.preventDefault();

@@ -1,5 +1,5 @@
 // Step 4: the pictures, and for a lattice the choice of another node.
-import { ask, guarded, ready, state } from "./app.js";
+import { ask, guarded, ready, root, state } from "./app.js";
 import { drawAll } from "./figures.js";
 
 drawAll(state.charts);
@@ -8,7 +8,7 @@ for (const button of document.querySelectorAll(".node")) {
     const base = `/tables/${state.table}`;
     await ask("POST", `${base}/runs/${state.judged}/reopen`, { levels: JSON.parse(button.dataset.levels) });
     await ask("POST", `${base}/runs`);
-    location.assign(`${base}/anonymize`);
+    location.assign(`${root}${base}/anonymize`);
   }));
 }
 ready();

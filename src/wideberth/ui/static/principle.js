@@ -1,5 +1,5 @@
 // Step 2: what every group must satisfy, and what this table permits.
-import { alarm, ask, change, count, figure, h, later, message, own, ready, saved, says, state } from "./app.js";
+import { alarm, ask, change, count, figure, h, later, message, own, proposals, ready, saved, says, state } from "./app.js";
 import { Curve, allowed, bound } from "./curve.js";
 import { asNumber, controls } from "./parameters.js";
 
@@ -63,21 +63,23 @@ async function judge() {
   await saved(); // what is judged is what is saved
   const snapshot = [...list];
   const open = list.filter((entry) => !cards.get(entry)?.answered() && cards.get(entry)?.judged !== JSON.stringify(entry));
-  const several = list.filter((entry) => needs(entry) !== "size").length > 1;
   together.replaceChildren();
-  if (!open.length && !several) return;
+  if (!open.length && list.length < 2) return; // one alone is answered by its curve
   const asked = open.map((entry) => JSON.stringify(entry));
   asking = new AbortController();
   for (const entry of open) cards.get(entry)?.say("waiting", "looking whether this is possible");
   try {
     const found = await ask("POST", `/tables/${state.table}/possible`, {}, { signal: asking.signal });
     const kinds_ = { yes: "good", no: "bad", unknown: "caution" };
-    if (found.together) together.replaceChildren(message("bad", found.together.what, found.together.hint, instead()));
+    if (found.together) {
+      const { verdict, what, hint, tries } = found.together;
+      together.replaceChildren(message(kinds_[verdict], what, proposals(tries, replace, hint)));
+    }
     snapshot.forEach((entry, at) => {
-      const { verdict, what, hint } = found.principles[at] ?? {};
+      const { verdict, what, hint, tries } = found.principles[at] ?? {};
       const card = cards.get(entry);
       if (!verdict || !card || !open.includes(entry)) return;
-      card.say(kinds_[verdict], verdict === "yes" ? "possible" : what, hint);
+      card.say(kinds_[verdict], verdict === "yes" ? "possible" : what, proposals(tries, replace, hint));
       card.judged = asked[open.indexOf(entry)];
     });
   } catch (error) {
@@ -86,18 +88,12 @@ async function judge() {
   }
 }
 
-/** A way out where two principles do not go together: (δ,l) implies (ε,m), and goes with any other. */
-function instead() {
-  const entry = list.find((each) => each.name === "epsilon-m" && !each.relative && typeof each.epsilon === "number");
-  if (!entry) return null;
-  const swap = () => {
-    list[list.indexOf(entry)] = { name: "delta-l", ...(entry.on ? { on: entry.on } : {}), delta: entry.epsilon, l: entry.m };
-    cards.delete(entry);
-    save();
-    render();
-  };
-  return h("p", {}, h("button", { type: "button", class: "second", onclick: swap }, `Ask for ${catalogue["delta-l"].title} on ${entry.on ?? attributes[0]} instead`),
-    h("span", { class: "note" }, " It asks for somewhat more, and goes together with every other principle."));
+/** Ask for what was proposed in the place of an entry. */
+function replace({ at, entry }) {
+  cards.delete(list[at]);
+  list[at] = normal(structuredClone(entry));
+  save();
+  render();
 }
 
 /** What an entry asks, in words with its numbers. */
@@ -225,8 +221,11 @@ class Card {
     if (crowd <= most) {
       this.say("good", `Possible. With ${letter} = ${as(reach)}, ${among} may be up to ${count(most)}; with ${among} = ${crowd}, ${below}.`);
     } else {
+      const nearest = least ? belowOf(least) : 0;
+      const tries = [most > 1 ? { words: `${among} = ${most}`, set: { [among]: most } } : null,
+        nearest > 0 ? { words: `${letter} = ${as(nearest)}`, set: { [near]: nearest } } : null].filter(Boolean);
       this.say("bad", `Impossible for this table, however it is grouped: with ${letter} = ${as(reach)}, ${among} may be at most ${count(most)}; with ${among} = ${crowd}, ${below}.`,
-        [most > 1 ? `${among} = ${most}` : null, least ? `${letter} below ${as(least)}` : null].filter(Boolean).join(", or ") || null);
+        proposals(tries, (one) => { this.set(one.set); this.controls.follow(); }));
     }
   }
 
@@ -240,6 +239,12 @@ function floored(value, digits) {
   const near = Number(value.toPrecision(digits));
   const unit = 10 ** (Math.floor(Math.log10(value || 1)) - digits + 1);
   return near <= Number(value.toPrecision(14)) ? near : Number((near - unit).toPrecision(digits));
+}
+
+/** A short number below a bound. */
+function belowOf(bound_) {
+  const near = floored(bound_, 3);
+  return near < bound_ ? near : floored(bound_ - 10 ** (Math.floor(Math.log10(bound_)) - 2), 3);
 }
 
 /** Which kind of thing an attribute seems to be. */

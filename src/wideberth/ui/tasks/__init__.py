@@ -10,13 +10,16 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from wideberth.errors import WideberthError, unexpected
+from wideberth.errors import InfeasibleError, WideberthError, unexpected
+from wideberth.ui.attachments import shown
 
 #: By name: the module and its function. A module is loaded when it is needed.
 _TASKS = {
     "open": ("opening", "profile"),
     "advise": ("advising", "advise"),
     "possible": ("judging", "possible"),
+    "fits": ("opening", "fits"),
+    "protect": ("usual", "protect"),
     "hierarchy": ("hierarchies", "hierarchy"),
     "usual": ("usual", "usual"),
     "release": ("releasing", "release"),
@@ -28,7 +31,7 @@ def names() -> list[str]:
     """Return the names of all tasks.
 
     >>> names()
-    ['open', 'advise', 'possible', 'hierarchy', 'usual', 'release', 'weigh']
+    ['open', 'advise', 'possible', 'fits', 'protect', 'hierarchy', 'usual', 'release', 'weigh']
     """
     return list(_TASKS)
 
@@ -40,13 +43,32 @@ def named(name: str) -> Callable[..., dict[str, Any]]:
     return found
 
 
-def failure(error: BaseException) -> dict[str, Any]:
+def failure(error: BaseException, folder: str | None = None) -> dict[str, Any]:
     """Describe an error as plain values; of a bug nothing that could be a value of the table.
 
+    Parameters
+    ----------
+    error : BaseException
+        What went wrong.
+    folder : str, optional
+        Where hierarchy files lie, which are then called as the user calls them.
+
+    Examples
+    --------
     >>> failure(WideberthError("the file is empty", hint="export it again"))
     {'kind': 'WideberthError', 'what': 'the file is empty', 'hint': 'export it again'}
     """
+    told = _described(error)
+    if folder is None:
+        return told
+    return {k: shown(v, folder) if isinstance(v, str) else v for k, v in told.items()}
+
+
+def _described(error: BaseException) -> dict[str, Any]:
     kind = type(error).__name__
+    if isinstance(error, InfeasibleError):
+        keys = ("what", "hint", "outcome", "witness", "tries")
+        return {"kind": kind, **{key: getattr(error, key) for key in keys}}
     if isinstance(error, WideberthError):
         return {"kind": kind, "what": error.what, "hint": error.hint}
     if isinstance(error, MemoryError):

@@ -13,7 +13,7 @@ from wideberth import tables
 from wideberth.attributes import Attributes, require_column
 from wideberth.clock import Progress
 from wideberth.encode import Domain
-from wideberth.hierarchy import Hierarchy, outline
+from wideberth.hierarchy import Hierarchy, IntArray, outline
 from wideberth.policy import Policy
 from wideberth.principles import LEDiversity
 from wideberth.quasi import read_quasi
@@ -57,9 +57,10 @@ def hierarchy(
     tree, domain = _built(frame, column, policy)
     nodes = tree.nodes_of(domain.texts)
     shown = _spread(len(nodes))
+    kinds = column in expanded(policy.roles["sensitive"], frame.columns)
     levels = []
     for level in range(tree.levels):
-        at = tree.climb(nodes, level)
+        at = _kinds(tree, nodes, level) if kinds else tree.climb(nodes, level)
         examples = [[domain.texts[i], tree.labels[at[i]]] for i in shown]
         levels.append({"level": level, "values": len(np.unique(at)), "examples": examples})
     return {
@@ -99,6 +100,18 @@ def _built(frame: pl.DataFrame, column: str, policy: Policy) -> tuple[Hierarchy,
     quasi = read_quasi(frame[column], kind=request.kind(frame[column]), hierarchy=rule)
     assert quasi.tree is not None  # noqa: S101 - it was given
     return quasi.tree, quasi.domain
+
+
+def _kinds(tree: Hierarchy, nodes: IntArray, level: int) -> IntArray:
+    """Return the kind of each value on a level, as an audit's findings count it.
+
+    Where values lie at unequal depth, kinds of one level are equally far from the root; a value
+    that is itself no deeper stays as it is.
+    """
+    at = np.asarray(nodes, dtype=np.int32)
+    for _ in range(tree.height):
+        at = np.where(tree.depth[at] > tree.height - level, tree.parent[at], at)
+    return at
 
 
 def _spread(many: int) -> list[int]:

@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
-from fractions import Fraction
-from math import floor, isfinite, log10
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from wideberth import schema, tables
+from wideberth.advice import proposed_policy
+from wideberth.attributes import require_column
 from wideberth.clock import Progress
 from wideberth.encode import encode_as
 from wideberth.errors import TableError, WideberthError
 from wideberth.policy import Policy
-from wideberth.principles import EpsilonMAnonymity
-from wideberth.schema import ROLES, Guess
-from wideberth.schema.types import floats
-from wideberth.words import by_word, is_text
+from wideberth.schema import LISTS, Guess, Proposal
+from wideberth.tables import notation
 
 #: How many rows are shown, how many examples of a column, and of how many values all.
 _ROWS, _EXAMPLES, _VALUES = 12, 3, 200
@@ -31,14 +29,10 @@ _ROWS, _EXAMPLES, _VALUES = 12, 3, 200
 _LONG, _LETTERS = 200, 100_000
 #: Bytes of a file that are looked at before it is read.
 _BEGIN = 1 << 16
+#: By which ways to write a date are told apart.
+_A_DAY = datetime(2013, 5, 31, 14, 2, 11)
 #: Rows in which examples are looked for first.
 _FIRST = 1000
-_NUMBERS = ("integer", "float", "decimal")
-_K, _M = 5, 5
-#: What floats may be wrong by, relatively, and more.
-_ROUNDING = 1e-9
-
-Entry = dict[str, Any]
 
 
 def profile(
@@ -56,28 +50,88 @@ def profile(
         Told how far it is.
     """
     reading = Policy.of({"table": dict(options or {})}, where="the table").options
-    tell("reading", 0, 3)
+    tell("reading", 0, 0)
     _require_file(path, reading)
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always", tables.TableWarning)
         frame = tables.read(path, reading)
-    tell("looking at columns", 1, 3)
+    tell("looking at how values are written", 0, 0)
+    better = schema.proposed(frame, reading)
+    noticed = schema.noticed(frame, reading, better)
+    if better != reading:
+        frame, reading = tables.read(path, better), better
+    tell("guessing types and roles", 0, 0)
     guesses = schema.guess(frame)
-    columns = [_column(frame[one.column], one) for one in guesses]
-    tell("looking at what is possible", 2, 3)
+    columns = []
+    for at, one in enumerate(guesses):
+        tell("looking at columns", at, len(guesses))
+        columns.append(_column(frame[one.column], one))
+    tell("looking at what is possible", 0, 0)
+    proposal = proposed_policy(frame, guesses)
+    people = schema.people_in(
+        frame,
+        identifier=[one.column for one in guesses if one.role == "identifier"],
+        ignored=[one.column for one in guesses if one.role == "sensitive"],
+    )
     return {
         "rows": frame.height,
         "bytes": Path(path).stat().st_size,
         "columns": columns,
         "preview": list(map(list, zip(*(shown(s.head(_ROWS)) for s in frame), strict=True))),
-        "notes": [str(one.message) for one in said if one.category is tables.TableWarning],
+        "notes": [
+            *(str(one.message) for one in said if one.category is tables.TableWarning),
+            *noticed,
+        ],
+        "people": None
+        if people is None
+        else {"what": str(people), "hint": people.hint(), **people.to_dict()},
         "proposal": {
             "version": 1,
             **_read(reading),
-            "roles": {role: [g.column for g in guesses if g.role == role] for role in ROLES},
-            "types": {g.column: g.type for g in guesses},
-            "principle": list(_principles(frame, guesses)),
+            "roles": {role: [g.column for g in guesses if g.role == role] for role in LISTS},
+            "types": {
+                g.column: proposal.types.get(g.column, g.type) for g in guesses if not g.unclear
+            },
+            **({"formats": dict(reading.formats)} if reading.formats else {}),
+            **_in_force(proposal),
         },
+    }
+
+
+def fits(
+    *, path: str, content: Mapping[str, Any], folder: str, column: str, kind: str, tell: Progress
+) -> dict[str, Any]:
+    """Refuse a type that a value of the column does not have, naming its row.
+
+    Parameters
+    ----------
+    path : str
+        The table.
+    content, folder
+        A policy, and where the files lie that it names.
+    column, kind : str
+        The column, and the type that somebody wants to give it.
+    tell : callable
+        Told how far it is.
+    """
+    policy = Policy.of(content, folder=Path(folder))
+    tell("reading", 0, 0)
+    frame = tables.read(path, policy.options)
+    require_column(frame, column)
+    schema.convert(frame[column], kind)
+    return {"column": column, "type": kind}
+
+
+def _in_force(proposal: Proposal) -> dict[str, Any]:
+    """Return what a policy says of a proposal, without what somebody must decide first."""
+    hierarchies, align = (
+        {column: one.value for column, one in settings.items() if one.active}
+        for settings in (proposal.hierarchies, proposal.align)
+    )
+    return {
+        "principle": [one.value for one in proposal.principles if one.active and one.value],
+        **({"hierarchies": hierarchies} if hierarchies else {}),
+        **({"transform": {"align": align}} if align else {}),
     }
 
 
@@ -101,10 +155,15 @@ def shown(series: pl.Series) -> list[str | None]:
     >>> shown(pl.Series([True, None])), shown(pl.Series([[0.25, 0.75]]))
     (['true', None], ['[0.25, 0.75]'])
     """
+    return list(shown_one_by_one(series))
+
+
+def shown_one_by_one(series: pl.Series) -> Iterator[str | None]:
+    """Yield the same, for those who need but the first."""
     cells = series.alias("")
     if isinstance(cells.dtype, pl.Categorical | pl.Enum):
         cells = cells.cast(pl.String)
-    return [None if cell is None else _short(cell) for cell in cells.to_list()]
+    yield from (None if cell is None else _short(cell) for cell in cells.to_list())
 
 
 def _short(cell: object) -> str:
@@ -128,7 +187,8 @@ def _plain(part: object) -> str:
 def _read(options: tables.ReadOptions) -> dict[str, Any]:
     """Return what a policy must say of how the table is read, if anything."""
     usual = asdict(tables.ReadOptions())
-    kept = {key: value for key, value in asdict(options).items() if value != usual[key]}
+    said = {k: v for k, v in asdict(options).items() if k not in ("formats", "made")}
+    kept = {key: value for key, value in said.items() if value != usual[key]}
     if "missing" in kept:
         kept["missing"] = list(kept["missing"])
     return {"table": kept} if kept else {}
@@ -141,11 +201,26 @@ def _column(series: pl.Series, guess: Guess) -> dict[str, Any]:
         "role": guess.role,
         "distinct": guess.distinct,
         "missing": guess.missing,
-        "why": guess.why,
+        "why": guess.why.partition("; WRITTEN AS")[0],  # the ways are offered
+        "unclear": guess.unclear,
+        "ways": [{"way": way, "words": _worded(way)} for way in guess.ways if guess.ways[1:]],
         "part_of": guess.part_of,
         "examples": _examples(series),
         "values": _values(series, guess),
     }
+
+
+def _worded(way: str) -> str:
+    """Say what a notation is, by an example.
+
+    >>> _worded("%d/%m/%Y"), _worded("%m/%d/%Y"), _worded("1,234.56")
+    ('day first: 31/05/2013', 'month first: 05/31/2013', 'numbers: 1,234.56')
+    """
+    if not notation(way).date:
+        return f"numbers: {way}"
+    codes = [code for code in re.findall("%([A-Za-z])", way) if code in "YdmbB"]
+    first = {"Y": "year", "d": "day"}.get(codes[0], "month")
+    return f"{first} first: {_A_DAY.strftime(way.replace('%.f', '.25'))}"
 
 
 def _examples(series: pl.Series) -> list[str | None]:
@@ -154,7 +229,12 @@ def _examples(series: pl.Series) -> list[str | None]:
     first = cells.head(_FIRST).drop_nulls()
     if first.is_empty():
         first = cells.drop_nulls().head(_FIRST)
-    return list(dict.fromkeys(shown(first)))[:_EXAMPLES]
+    found: dict[str | None, None] = {}
+    for cell in shown_one_by_one(first):
+        found[cell] = None
+        if len(found) == _EXAMPLES:
+            break
+    return list(found)
 
 
 def _values(series: pl.Series, guess: Guess) -> list[str] | None:
@@ -166,82 +246,3 @@ def _values(series: pl.Series, guess: Guess) -> list[str] | None:
     except WideberthError:  # a number that is none, say: whoever uses the column is told
         return None
     return texts if sum(map(len, texts)) <= _LETTERS else None
-
-
-def _principles(frame: pl.DataFrame, guesses: Sequence[Guess]) -> Iterator[Entry]:
-    """Propose principles, none of them one that the table cannot satisfy."""
-    if frame.height > 1:
-        yield {"name": "k-anonymity", "k": min(_K, frame.height)}
-    dealt = False  # by a principle that is not monotone, of which there can be one only
-    attributes: dict[str, list[Guess]] = {}
-    for guess in guesses:
-        if guess.role == "sensitive":
-            on = guess.column if guess.part_of is None else f"{guess.part_of}.*"
-            attributes.setdefault(on, []).append(guess)
-    for on, parts in attributes.items():
-        number = len(parts) == 1 and parts[0].type in _NUMBERS
-        with suppress(WideberthError):  # a column that cannot be judged is left to the custodian
-            near = _proximity(on, frame, parts[0]) if number and not dealt else None
-            entry = near or _diversity(on, frame, parts, 3 if number or len(parts) > 1 else 2)
-            dealt = dealt or near is not None
-            if entry is not None:
-                yield entry
-
-
-def _proximity(on: str, frame: pl.DataFrame, guess: Guess) -> Entry | None:
-    """Propose (ε,m) with an ε well within what is possible, for the largest m up to the usual.
-
-    The bound is that of :mod:`wideberth.advice.spacing`, in floats: half of it is far enough off.
-    """
-    ascending = _floats(frame[guess.column]).drop_nulls().sort().to_numpy()
-    if not np.isfinite(ascending).all():
-        return None
-    missing = frame.height - len(ascending)
-    for m in range(_M, 1, -1):
-        room = frame.height // m
-        if missing > room or len(ascending) <= room or not room:
-            continue  # no ε is possible, or any is, for hardly a row has a number
-        with np.errstate(over="ignore"):
-            bound = float((ascending[room:] - ascending[:-room]).min())
-        if isfinite(bound) and bound > np.abs(ascending[[0, -1]]).max() * _ROUNDING:
-            epsilon = round_number(Fraction(bound) / 2)
-            EpsilonMAnonymity(epsilon=epsilon, m=m)  # refuses what is beyond all measure
-            return {"name": "epsilon-m", "on": on, "epsilon": epsilon, "m": m}
-    return None
-
-
-def _floats(series: pl.Series) -> pl.Series:
-    """Return a column of numbers rounded to floats."""
-    cells = series.alias("")
-    if not is_text(cells.dtype):
-        return cells.cast(pl.Float64)
-    return by_word(cells, lambda texts: floats(texts.cast(pl.String).str.strip_chars()))
-
-
-def _diversity(on: str, frame: pl.DataFrame, parts: Sequence[Guess], wanted: int) -> Entry | None:
-    """Propose distinct values, as many as there are up to those that are wanted."""
-    most = max(_differing(frame[guess.column], guess, wanted) for guess in parts)
-    return {"name": "distinct-l", "on": on, "l": most} if most > 1 else None
-
-
-def _differing(series: pl.Series, guess: Guess, wanted: int) -> int:
-    """Return how many values differ, up to so many; 1.0 and 1.00 are not two."""
-    cells, known = series.alias(""), 0
-    for part in (cells.head(_FIRST), cells):
-        unique = part.drop_nulls().unique()
-        known = encode_as(unique, guess.type).domain.known if len(unique) else 0
-        if known >= wanted:
-            break
-    return min(known, wanted)
-
-
-def round_number(value: Fraction) -> int | float:
-    """Return the nearest of 1, 2, 5, 10, 20, …: at most 1.6 times as much, or as little.
-
-    >>> round_number(Fraction(4250)), round_number(Fraction(3, 10)), round_number(Fraction(1))
-    (5000, 0.2, 1)
-    """
-    power = floor(log10(value))
-    near = [Fraction(10) ** place * digit for place in (power, power + 1) for digit in (1, 2, 5)]
-    best = min(near, key=lambda one: max(one / value, value / one))
-    return int(best) if best.denominator == 1 else float(best)

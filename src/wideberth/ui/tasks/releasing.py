@@ -9,6 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from wideberth import tables
 from wideberth.anatomy import suffix_for
 from wideberth.anonymizing import anonymize
@@ -105,14 +107,28 @@ def plain(content: Any) -> Any:
 def _previews(made: Release) -> list[dict[str, Any]]:
     """Return the first rows of what is published: of one table, or of two."""
     published = [made.table, getattr(made, "sensitive", None)]
-    frames = [tables.adopt(one)[0].head(_ROWS) for one in published if one is not None]
+    frames = [tables.adopt(one)[0] for one in published if one is not None]
     return [
         {
             "columns": frame.columns,
-            "rows": list(map(list, zip(*(shown(series) for series in frame), strict=True))),
+            "rows": list(
+                map(list, zip(*(shown(series) for series in frame.head(_ROWS)), strict=True))
+            ),
+            "sorted_by": _sorted_by(frame),
         }
         for frame in frames
     ]
+
+
+def _sorted_by(frame: pl.DataFrame) -> str | None:
+    """Return the first column in whose order all rows stand, if there is one."""
+    for series in frame:
+        cells = series.alias("")
+        if cells.dtype.is_nested() or cells.n_unique() < 2:
+            continue
+        if cells.is_sorted() or cells.is_sorted(descending=True):
+            return series.name
+    return None
 
 
 def _nodes(path: str, policy: Policy, tell: Progress) -> dict[str, Any] | None:

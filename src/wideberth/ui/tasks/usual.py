@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from wideberth import tables
+from wideberth.advice import proposed_protection, rule_for
 from wideberth.attributes import require_column
 from wideberth.clock import Progress
 from wideberth.policy import Policy
-from wideberth.schema import by_column, convert, infer_type
-from wideberth.ui.tasks.opening import round_number
-
-#: The finest intervals cut the range into about so many; each level joins two of the one before.
-_PARTS, _LEVELS = 24, 4
-#: Codes are masked letter by letter if there are more than so many, none of them too long.
-_CODES, _LETTERS = 20, 12
+from wideberth.schema import by_column, expanded, guess, infer_type
 
 
 def usual(
@@ -52,26 +44,38 @@ def usual(
     }
 
 
-def rule_for(series: pl.Series, kind: str) -> dict[str, Any]:
-    """Return a rule as a policy writes it.
+def protect(
+    *, path: str, content: Mapping[str, Any], folder: str, column: str, tell: Progress
+) -> dict[str, Any]:
+    """Propose principles for a column that became sensitive, as `wideberth init` does.
 
-    >>> rule_for(pl.Series([17, 90]), "integer")
-    {'interval': [2, 4, 8, 16]}
-    >>> rule_for(pl.Series(["f", "m"]), "category")
-    {'flat': True}
+    Parameters
+    ----------
+    path : str
+        The table.
+    content, folder
+        A policy, in which the column is sensitive, and where the files lie that it names.
+    column : str
+        The column.
+    tell : callable
+        Told how far it is.
+
+    Returns
+    -------
+    dict
+        "principle" has entries of a policy; if there are none, "why" says so.
     """
-    values = series.alias("").drop_nulls()
-    if kind in ("integer", "float", "decimal"):
-        numbers = convert(values, kind).cast(pl.Float64)
-        low, high = numbers.min(), numbers.max()
-        if isinstance(low, float) and isinstance(high, float) and high > low:
-            width = round_number(Fraction(high - low) / _PARTS)
-            width = max(1, width) if kind == "integer" else width
-            return {"interval": [width * 2**level for level in range(_LEVELS)]}
-    if kind == "date":
-        return {"date": ["month", "quarter", "year"]}
-    texts = values.cast(pl.String).unique() if not values.dtype.is_nested() else values.clear()
-    lengths = texts.str.len_chars().unique().to_list() if texts.dtype == pl.String else []
-    if len(lengths) == 1 and len(texts) > _CODES and 1 < lengths[0] <= _LETTERS:
-        return {"mask": lengths[0]}
-    return {"flat": True}
+    policy = Policy.of(content, folder=Path(folder))
+    tell("reading", 0, 0)
+    frame = tables.read(path, policy.options)
+    require_column(frame, column)
+    tell("looking at what is possible", 0, 0)
+    kinds = by_column(policy.types, frame.columns)
+    prefix = column.rpartition(".")[0]
+    family = [name for name in frame.columns if prefix and name.rpartition(".")[0] == prefix]
+    shares = [one.column for one in guess(frame[family]) if one.part_of] if family else []
+    sensitive = expanded(policy.roles["sensitive"], frame.columns)
+    parts = shares if column in shares and set(shares) <= set(sensitive) else [column]
+    found = proposed_protection(frame[parts], kinds.get(column) or infer_type(frame[column]))
+    entries = [one.value for one in found if one.active and one.value]
+    return {"principle": entries, "why": None if entries else found[0].why}
