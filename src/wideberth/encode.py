@@ -13,6 +13,7 @@ from datetime import datetime
 from fractions import Fraction
 from functools import cached_property
 from math import lcm
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +21,6 @@ import polars as pl
 
 from wideberth.errors import TableError
 from wideberth.exact import Floats, Ints, Numbers, fraction, whole
-from wideberth.hierarchy import Hierarchy
 from wideberth.schema import (
     components,
     convert,
@@ -30,6 +30,9 @@ from wideberth.schema import (
     too_long,
 )
 from wideberth.words import held_as_words, in_words, is_text
+
+if TYPE_CHECKING:
+    from wideberth.hierarchy import Hierarchy
 
 Codes = npt.NDArray[np.int32]
 

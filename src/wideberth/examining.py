@@ -19,7 +19,6 @@ from wideberth.attributes import require_column, unguarded
 from wideberth.errors import ParameterError, TableError, what_to_type
 from wideberth.policy import GROUP, Policy
 from wideberth.principles import Principle, parse
-from wideberth.published.boxes import BOUNDS
 from wideberth.schema import (
     TYPES,
     UNDECIDED,
@@ -30,6 +29,7 @@ from wideberth.schema import (
     people_in,
     require_decided,
 )
+from wideberth.schema.naming import BOUNDS
 from wideberth.subject import Subject
 from wideberth.twofold import TwoTables, adopted, require_fit, table_of
 

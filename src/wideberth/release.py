@@ -34,6 +34,7 @@ from wideberth.principles import Principle
 from wideberth.randomness import Origin
 from wideberth.request import Request
 from wideberth.results import CheckResult
+from wideberth.showing.wording import as_html
 from wideberth.words import as_string
 
 PROMISE = (
@@ -206,9 +207,7 @@ class Release:
 
     def _repr_html_(self) -> str:
         """Show it in a notebook."""
-        from wideberth.showing import notebook
-
-        return notebook.release(self.manifest)
+        return as_html("release", self.manifest)
 
     def __repr__(self) -> str:
         """Return the outcome in a few lines."""

@@ -13,6 +13,7 @@ from wideberth.errors import ParameterError
 from wideberth.groups import Uneven
 from wideberth.principles import Principle, plain
 from wideberth.schema import People, shown
+from wideberth.showing.wording import as_html
 
 if TYPE_CHECKING:
     from wideberth.claiming import Claim
@@ -195,9 +196,7 @@ class CheckResult:
 
     def _repr_html_(self) -> str:
         """Show it in a notebook."""
-        from wideberth.showing import notebook
-
-        return notebook.check(self.to_dict())
+        return as_html("check", self.to_dict())
 
     def __str__(self) -> str:
         """Return one line per principle."""

@@ -29,6 +29,7 @@ from wideberth.exact import Bools, Floats, Ints, fraction
 from wideberth.groups import Groups
 from wideberth.metrics.labels import has_missing
 from wideberth.published import Published
+from wideberth.showing.wording import as_html
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -335,9 +336,7 @@ class QueryError:
 
     def _repr_html_(self) -> str:
         """Show it in a notebook."""
-        from wideberth.showing import notebook
-
-        return notebook.queries(self.to_dict())
+        return as_html("queries", self.to_dict())
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, for JSON. It knows no NaN: an error of no queries is null."""

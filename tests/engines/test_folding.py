@@ -18,7 +18,8 @@ import wideberth as wb
 from kernels.samples import bound, principles, samples
 from laws.test_laws import SizeCap
 from wideberth.checking import Verdict
-from wideberth.engines.folding import COUNT, ENTRY, Block, Question, Tally, whole_groups
+from wideberth.engines.digest import COUNT, ENTRY, whole_groups
+from wideberth.engines.folding import Block, Question, Tally
 from wideberth.groups import Groups
 from wideberth.principles import Principle, iterate
 

@@ -31,6 +31,7 @@ from wideberth.principles import (
 )
 from wideberth.principles.allowance import allowed_codes
 from wideberth.schema import infer_type
+from wideberth.showing.wording import as_html
 from wideberth.subject import Subject
 
 #: An int where it is whole, a float where that denotes it exactly, else a Fraction.
@@ -395,9 +396,7 @@ class Advice:
 
     def _repr_html_(self) -> str:
         """Show it in a notebook."""
-        from wideberth.showing import notebook
-
-        return notebook.advice(self.to_dict())
+        return as_html("advice", self.to_dict())
 
     def __repr__(self) -> str:
         """Say what it is about."""

@@ -46,8 +46,8 @@ from wideberth.principles import Dissimilarity, LEDiversity, Principle
 from wideberth.published import Covering, Published
 from wideberth.results import CheckResult, GroupReport
 from wideberth.schema import strays_in
-from wideberth.showing import adversaries
 from wideberth.showing.verdict import seeded
+from wideberth.showing.wording import nearness
 from wideberth.showing.wording import people as counted_people
 
 #: How many pairs of a victim and a box that covers it are looked at, unless all of them are. A
@@ -294,7 +294,7 @@ def _own_epsilon(attributes: Sequence[Attribute]) -> list[str]:
         if asked.neighbourhoods is not None and asked.chosen == "audit":
             reach = attribute.known.to_dict()["nearness"]
             notes.append(
-                f"{attribute.on}: this audit chose ε = {adversaries.nearness(reach)} itself, for "
+                f"{attribute.on}: this audit chose ε = {nearness(reach)} itself, for "
                 "neither a principle nor --epsilon says how near is near"
             )
     return notes

@@ -14,7 +14,7 @@ from wideberth.results import CheckResult
 from wideberth.schema import People
 from wideberth.showing import verdict as rule
 from wideberth.showing.verdict import Verdict
-from wideberth.showing.wording import counted
+from wideberth.showing.wording import as_html, counted
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -203,9 +203,7 @@ class Audit:
 
     def _repr_html_(self) -> str:
         """Show it in a notebook."""
-        from wideberth.showing import notebook
-
-        return notebook.audit(self.to_dict())
+        return as_html("audit", self.to_dict())
 
     def __str__(self) -> str:
         """Return the findings, a line each."""

@@ -7,7 +7,7 @@ here as well; only the counts must be put right.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
@@ -21,6 +21,9 @@ from wideberth.errors import HierarchyError, TableError
 from wideberth.exact import Ints
 from wideberth.principles import Principle
 from wideberth.quasi import Quasi, read_quasi
+
+#: The columns of a block beside its keys: which of the distinct sensitive values, and how often.
+ENTRY, COUNT = "entry", "count"
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,3 +168,39 @@ def of_no_row() -> Iterator[None]:
         yield
     except (TableError, HierarchyError) as error:
         raise type(error)(re.sub(_ROW, "", error.what), hint=error.hint) from None
+
+
+def first_rows(keys: pl.DataFrame) -> pl.Series:
+    """Tell which rows differ from the one above; missing equals missing."""
+    others = [pl.col(key).ne_missing(pl.col(key).shift()) for key in keys.columns]
+    first = pl.int_range(pl.len()) == 0
+    return keys.select(pl.any_horizontal(first, *others)).to_series()
+
+
+def whole_groups(
+    frames: Iterable[pl.DataFrame], keys: Sequence[str], entries: int
+) -> Iterator[pl.DataFrame]:
+    """Cut a stream of frames, sorted by their keys, into blocks that part no group.
+
+    Parameters
+    ----------
+    frames : iterable of polars.DataFrame
+        The stream; a group may begin in one frame and end in a later one.
+    keys : sequence of str
+        The columns that identify a group.
+    entries : int
+        How many rows a block has at least, but for the last one.
+    """
+    held: list[pl.DataFrame] = []
+    for frame in frames:
+        held.append(frame)
+        if sum(map(len, held)) < entries:
+            continue
+        block = pl.concat(held, rechunk=True)
+        begins = first_rows(block.select(keys)).arg_true()
+        last = int(begins[-1])
+        if last:
+            yield block.head(last)
+        held = [block.slice(last)]
+    if held and (block := pl.concat(held, rechunk=True)).height:
+        yield block

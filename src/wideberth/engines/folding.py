@@ -7,7 +7,7 @@ is a `Tally`, and tallies add up.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,13 +16,11 @@ import polars as pl
 
 from wideberth.checking import Verdict, ranking, weakest
 from wideberth.encode import Codes
+from wideberth.engines.digest import COUNT, ENTRY, first_rows
 from wideberth.exact import Ints
 from wideberth.groups import Groups
 from wideberth.principles import Principle, Rule
 from wideberth.results import GroupReport, PrincipleReport
-
-#: The columns of a block beside its keys: which of the distinct sensitive values, and how often.
-ENTRY, COUNT = "entry", "count"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -75,7 +73,7 @@ class Block:
     @classmethod
     def of(cls, frame: pl.DataFrame, keys: Sequence[str]) -> Block:
         """Find the groups in a frame of keys, entries and counts that is sorted by its keys."""
-        begins = np.flatnonzero(_begins(frame.select(keys)).to_numpy())
+        begins = np.flatnonzero(first_rows(frame.select(keys)).to_numpy())
         entries = frame[ENTRY].to_numpy() if ENTRY in frame.columns else None
         return cls(
             keys=frame.select(keys)[begins],
@@ -112,13 +110,6 @@ def joined(verdicts: Sequence[Verdict]) -> Verdict:
             key: np.concatenate([each.achieved[key] for each in verdicts]) for key in first.achieved
         },
     )
-
-
-def _begins(keys: pl.DataFrame) -> pl.Series:
-    """Tell which rows differ from the one above; missing equals missing."""
-    others = [pl.col(key).ne_missing(pl.col(key).shift()) for key in keys.columns]
-    first = pl.int_range(pl.len()) == 0
-    return keys.select(pl.any_horizontal(first, *others)).to_series()
 
 
 def _histograms(start: Ints, codes: Ints, counts: Ints, width: int) -> Groups:
@@ -246,32 +237,3 @@ def _place(value: Any) -> Any:
 def _cells_of(keys: pl.DataFrame) -> Callable[[int], dict[str, Any]]:
     # A slice, for a cell of a list column would be a series.
     return lambda row: {key.name: key.slice(row, 1).to_list()[0] for key in keys}
-
-
-def whole_groups(
-    frames: Iterable[pl.DataFrame], keys: Sequence[str], entries: int
-) -> Iterator[pl.DataFrame]:
-    """Cut a stream of frames, sorted by their keys, into blocks that part no group.
-
-    Parameters
-    ----------
-    frames : iterable of polars.DataFrame
-        The stream; a group may begin in one frame and end in a later one.
-    keys : sequence of str
-        The columns that identify a group.
-    entries : int
-        How many rows a block has at least, but for the last one.
-    """
-    held: list[pl.DataFrame] = []
-    for frame in frames:
-        held.append(frame)
-        if sum(map(len, held)) < entries:
-            continue
-        block = pl.concat(held, rechunk=True)
-        begins = _begins(block.select(keys)).arg_true()
-        last = int(begins[-1])
-        if last:
-            yield block.head(last)
-        held = [block.slice(last)]
-    if held and (block := pl.concat(held, rechunk=True)).height:
-        yield block

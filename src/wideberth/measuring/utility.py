@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from wideberth.metrics import Figure, Metric, lookup
+from wideberth.showing.wording import as_html
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -76,9 +77,7 @@ class Utility:
 
     def _repr_html_(self) -> str:
         """Show it in a notebook."""
-        from wideberth.showing import notebook
-
-        return notebook.utility(self.to_dict())
+        return as_html("utility", self.to_dict())
 
     def __str__(self) -> str:
         """Return one line a metric."""

@@ -17,9 +17,7 @@ from wideberth.published.alike import alike
 from wideberth.published.axes import Axis, read_axis
 from wideberth.published.covering import Covering, covering
 from wideberth.schema import absent
-
-#: The endings of the columns in which a quasi-identifier is published as bounds.
-BOUNDS = ("min", "max", "missing")
+from wideberth.schema.naming import BOUNDS
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -8,14 +8,8 @@ from wideberth.schema.guessing import Guess, guess, leads_to_people, looks_of
 from wideberth.schema.naming import absent, by_column, covers, expanded, prefix_of, short_for, shown
 from wideberth.schema.people import LOOKED_AT, People, people_in, people_there
 from wideberth.schema.proposing import Proposal, Suggestion, policy_text
-from wideberth.schema.remarks import (
-    is_remarked,
-    noticed,
-    on_values,
-    proposed,
-    question,
-    require_one_way,
-)
+from wideberth.schema.questions import is_remarked, on_values, question, require_one_way
+from wideberth.schema.remarks import noticed, proposed
 from wideberth.schema.roles import (
     LISTS,
     MEANING,

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from wideberth.exact import Ints
-from wideberth.schema.remarks import odd_among, question
+from wideberth.schema.questions import odd_among, question
 from wideberth.schema.roles import UNDECIDED
 from wideberth.schema.shapes import (
     NEARLY,

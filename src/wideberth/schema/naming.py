@@ -9,6 +9,8 @@ from typing import TypeVar
 T = TypeVar("T")
 
 _ALL = ".*"
+#: The endings of the columns in which a quasi-identifier is published as bounds.
+BOUNDS = ("min", "max", "missing")
 
 
 def short_for(name: str) -> str | None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from wideberth.showing.tabling import Table
-from wideberth.showing.wording import FEW, as_risk, count, figure, percent, reach
+from wideberth.showing.wording import FEW, as_risk, count, figure, nearness, percent, reach
 
 Dict = dict[str, Any]
 
@@ -52,11 +52,6 @@ def chief(measures: Dict) -> tuple[str, Dict]:
     if kinds.get("similarity"):
         return f"but for similar values (e = {figure(kinds.get('e'))})", kinds["similarity"]
     return "exactly", measures["guess"]
-
-
-def nearness(near: Dict) -> str:
-    """Write how near is near, as an audit took it."""
-    return reach(near["epsilon"], bool(near.get("relative")), near.get("unit"))
 
 
 def looked_at(victims: Dict | None) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
+from importlib import import_module
 from typing import Any
 
 #: What stands for one or two people, where the number would point at them.
@@ -142,3 +144,18 @@ def written(name: str, parameters: dict[str, Any]) -> str:
         given["epsilon"] = reach(given["epsilon"], True)
     said = ", ".join(f"{key.replace('_', ' ')} = {figure(v)}" for key, v in given.items())
     return f"{name} ({said})" if said else name
+
+
+def nearness(near: Mapping[str, Any]) -> str:
+    """Write how near is near, as an audit took it."""
+    return reach(near["epsilon"], bool(near.get("relative")), near.get("unit"))
+
+
+def as_html(kind: str, facts: Mapping[str, Any]) -> str:
+    """Return small HTML for a notebook; `wideberth.showing.notebook` has a function for each kind.
+
+    Results show themselves in notebooks, and are imported by what draws them: so it is looked up
+    when it is needed.
+    """
+    html: str = getattr(import_module("wideberth.showing.notebook"), kind)(facts)
+    return html

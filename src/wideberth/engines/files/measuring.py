@@ -13,11 +13,11 @@ import polars as pl
 
 from wideberth import tables
 from wideberth.encode import Domain
-from wideberth.engines.digest import Digest, Sensed, of_no_row
+from wideberth.engines.digest import COUNT, Digest, Sensed, of_no_row
 from wideberth.engines.files.coding import Coded, Grouping
 from wideberth.engines.files.limits import limit_of
 from wideberth.engines.files.source import Source
-from wideberth.engines.folding import COUNT, Block, Question
+from wideberth.engines.folding import Block, Question
 from wideberth.engines.inquiry import require_values, settle
 from wideberth.errors import EngineError, ParameterError
 from wideberth.exact import Ints

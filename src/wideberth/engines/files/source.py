@@ -21,12 +21,11 @@ import polars as pl
 
 from wideberth import tables
 from wideberth.encode import Codes
-from wideberth.engines.digest import Digest
+from wideberth.engines.digest import COUNT, ENTRY, Digest, whole_groups
 from wideberth.engines.files.coding import Grouping, coded, fits, require_held
 from wideberth.engines.files.limits import require_to_read
 from wideberth.engines.files.rewriting import as_parquet
 from wideberth.engines.files.spill import full, spill
-from wideberth.engines.folding import COUNT, ENTRY, whole_groups
 from wideberth.errors import EngineError, TableError
 from wideberth.exact import Ints
 from wideberth.schema import (

@@ -18,7 +18,8 @@ import numpy as np
 import polars as pl
 
 from wideberth.checking import Verdict, blamed, require_limits, table_of_groups
-from wideberth.engines.folding import ENTRY, Block, Question, Tally, whole_groups
+from wideberth.engines.digest import ENTRY, whole_groups
+from wideberth.engines.folding import Block, Question, Tally
 from wideberth.engines.inquiry import Inquiry, Pass, require_values, settle, uneven
 from wideberth.engines.spark.cluster import Cluster
 from wideberth.engines.spark.executors import require_executors

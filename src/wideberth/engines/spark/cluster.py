@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from wideberth.engines.digest import Digest, of_no_row
-from wideberth.engines.folding import COUNT
+from wideberth.engines.digest import COUNT, Digest, of_no_row
 from wideberth.errors import TableError
 from wideberth.quasi import FIXED, ONE_WAY, PERHAPS, in_one_way
 from wideberth.schema import (
