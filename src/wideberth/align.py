@@ -32,44 +32,26 @@ _SECONDS = 2 * 86_400  # a clock that is put forward skips a day at most
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Ends:
-    """The interval ends that each code of a quasi-identifier gives rise to.
-
-    Parameters
-    ----------
-    lows, highs : polars.Series
-        The ends, of the type of the values.
-    low_texts, high_texts : polars.Series
-        The ends as they are written.
-    low_places, high_places : array of float
-        How far the ends are along the domain, from 0 to 1, or a little beyond.
-    """
+    """The ends of the interval that each code of a quasi-identifier falls into."""
 
     lows: pl.Series
     highs: pl.Series
     low_texts: pl.Series
     high_texts: pl.Series
-    low_places: Floats
+    low_places: Floats  # along the domain: from 0 to 1, or a little beyond
     high_places: Floats
 
 
 def ends(quasi: Quasi, grid: Grid | None = None) -> Ends:
     """Work out both ends for every code that is not missing.
 
-    Parameters
-    ----------
-    quasi : Quasi
-        Numbers or dates.
-    grid : number or str, optional
-        For numbers the step, for dates the number of days, or week, month, quarter or year. By
-        default the values are their own ends.
-
-    Examples
-    --------
     >>> from wideberth.quasi import read_quasi
     >>> age = ends(read_quasi(pl.Series("age", [23, 31])), 5)
     >>> age.low_texts.to_list(), age.high_texts.to_list()
     (['20', '30'], ['24', '34'])
     """
+    # grid: for numbers the step; for dates a number of days, or week, month, quarter or year. By
+    # default the values are their own ends.
     values = quasi.domain.values
     assert values is not None  # noqa: S101 - numbers and dates have values
     if grid is None:
@@ -128,10 +110,8 @@ def step_of(name: str, grid: Grid, *, integer: bool) -> Fraction:
 
 
 def _numbers(quasi: Quasi, values: pl.Series, grid: Grid) -> Ends:
-    """Put every number into its cell, from one multiple of the step to the next.
-
-    Whole numbers end just before the next multiple, others at it: both ends are closed.
-    """
+    """Put every number into its cell, from one multiple of the step to the next."""
+    # Both ends are closed: whole numbers end just before the next multiple, others at it.
     integer = values.dtype.is_integer()
     step = step_of(quasi.name, grid, integer=integer)
     numbers = quasi.domain.numbers
@@ -161,7 +141,7 @@ def _numbers(quasi: Quasi, values: pl.Series, grid: Grid) -> Ends:
 
 
 def _typed(name: str, exact: list[Fraction], texts: pl.Series, dtype: pl.DataType) -> pl.Series:
-    """Give ends the type of the values; beyond what it holds, its own end covers as much."""
+    """Cast ends to the type of the values; one beyond its range becomes the end of the range."""
     if dtype.is_integer():
         bounds = pl.select(low=dtype.min(), high=dtype.max()).row(0)  # type: ignore[attr-defined]
         clipped = [max(bounds[0], min(bounds[1], int(end))) for end in exact]
@@ -180,7 +160,7 @@ def _typed(name: str, exact: list[Fraction], texts: pl.Series, dtype: pl.DataTyp
 
 
 def _along(exact: list[Fraction], numbers: Numbers) -> Floats:
-    """Say how far along the domain the ends are."""
+    """Return how far along the domain the ends are, as shares of its length."""
     first, last = (Fraction(int(numbers.units[i]), numbers.per) for i in (0, -1))
     span = last - first
     return np.array([float((end - first) / span) if span else 0.0 for end in exact])
@@ -235,11 +215,7 @@ def _calendar(quasi: Quasi, values: pl.Series, grid: Grid) -> Ends:
 
 
 def _moments(first: pl.Series, after: pl.Series, dtype: pl.Datetime) -> tuple[pl.Series, pl.Series]:
-    """Return the first moment of a period, and the last before the day after it.
-
-    A clock that is put back shows some moments twice: a period begins with the earlier one, and
-    ends with the later one.
-    """
+    """Return the first moment of a period, and the last before the day after it."""
     plain, ticks = pl.Datetime(dtype.time_unit), _TICKS[dtype.time_unit]
     low, high = (_days(days) for days in (first, after))
     most = _LAST_TICK // ticks  # days; beyond, the end of the type covers as much
@@ -249,6 +225,8 @@ def _moments(first: pl.Series, after: pl.Series, dtype: pl.Datetime) -> tuple[pl
     zone = dtype.time_zone
     if zone is None:
         return lows, highs
+    # A clock that is put back shows some moments twice: a period begins with the earlier one, and
+    # ends with the later one.
     return _in_zone(lows, zone, "earliest"), _in_zone(highs, zone, "latest")
 
 

@@ -49,20 +49,8 @@ def by_anatomy(
     cautions: Sequence[str],
     root: RootKey,
 ) -> Anatomy:
-    """Make two tables of one.
-
-    Parameters
-    ----------
-    request : Request
-        What is asked.
-    clock : Clock
-        Takes the time of each phase.
-    cautions : sequence of str
-        What the manifest must warn of.
-    root : RootKey
-        Where the key comes from by which rows are picked from buckets, groups numbered and rows
-        shuffled.
-    """
+    """Make the two tables of an anatomised release."""
+    # The root's key decides how rows are picked from buckets, groups numbered and rows shuffled.
     frame, rows = request.frame, request.frame.height
     how = request.transform
     with clock("encoding", rows):
@@ -154,16 +142,10 @@ def by_anatomy(
 def counted(ids: pl.Series, values: pl.Series) -> pl.DataFrame:
     """Count the values of each group, sorted as text: in no order that rows have.
 
-    Returns
-    -------
-    polars.DataFrame
-        `group`, `value`, a `row` that has it, and the `count` of such rows.
-
-    Examples
-    --------
     >>> counted(pl.Series([2, 1, 2, 2]), pl.Series(["b", "c", "a", "b"])).rows()
     [(1, 'c', 1, 1), (2, 'a', 2, 1), (2, 'b', 0, 2)]
     """
+    # Columns: `group`, `value`, a `row` that has it, and the `count` of such rows.
     labels = isinstance(values.dtype, pl.Enum | pl.Categorical)
     pairs = pl.DataFrame(
         [ids.alias("group"), (values.cast(pl.String) if labels else values).alias("value")]
@@ -220,7 +202,7 @@ def _names(request: Request) -> tuple[str, str]:
 
 
 def _account(dealt: Dealt, rows: int) -> dict[str, object]:
-    """Say how the groups were made, and whether fewer rows could have been left out."""
+    """Return how the groups were made, and whether fewer rows could have been left out."""
     lost = rows - len(dealt.rows)
     return {
         "handling": dealt.how,
@@ -250,7 +232,7 @@ def _exposed(request: Request) -> list[str]:
 
 
 def _cautions(request: Request, groups: Groups, lost: int) -> list[str]:
-    """Say what whoever publishes the two tables must know."""
+    """Return what anybody who publishes the two tables must know."""
     cautions = [EXACT]
     quasi = request.roles["quasi"]
     if lost:
@@ -274,6 +256,6 @@ def _cautions(request: Request, groups: Groups, lost: int) -> list[str]:
 
 
 def _identifies(series: pl.Series) -> bool:
-    """Tell whether a column of names or numbers tells all rows apart."""
+    """Return whether a column of names or numbers tells all rows apart."""
     named = is_text(series.dtype) or series.dtype.is_integer()
     return named and len(series) >= _MANY and series.alias("").n_unique() == len(series)

@@ -38,18 +38,10 @@ class Targets(NamedTuple):
 def targets(output: Sequence[str | Path], suffix: str) -> Targets:
     """Return the files that an anatomised release is written to.
 
-    Parameters
-    ----------
-    output : sequence of str or Path
-        A folder, or two files: quasi-identifiers first.
-    suffix : str
-        The kind of files in a folder.
-
-    Examples
-    --------
     >>> [str(path) for path in targets(["out"], ".csv").files]
     ['out/quasi.csv', 'out/sensitive.csv', 'out/manifest.json']
     """
+    # output: a folder, or two files, of which the first is for the quasi-identifiers.
     if len(output) == 2:
         quasi, sensitive = map(Path, output)
         if quasi.resolve() == sensitive.resolve():

@@ -374,10 +374,8 @@ def cautions_of(request: Request, root: RootKey) -> list[str]:
 
 
 def on_unknown(request: Request) -> list[str]:
-    """Name the columns that are published exactly though nobody can tell what they hold.
-
-    If the rows are not in memory, only the names of the columns are judged.
-    """
+    """Warn of columns that are published exactly though nobody can tell what they hold."""
+    # If the rows are not in memory, only the names of the columns are judged.
     harmless = request.roles["insensitive"]
     told = pl.DataFrame([s for s in request.frame if s.name in harmless and s.dtype != pl.Object])
     looks = looks_of(told.head(_HEAD))
@@ -398,7 +396,7 @@ def on_unknown(request: Request) -> list[str]:
 
 
 def _varies(series: pl.Series) -> bool:
-    """Tell whether a column may say something: not if it is the same in every row."""
+    """Return whether a column may say something: not if it is the same in every row."""
     plain = series.alias("")
     return not len(plain) or plain.dtype.is_nested() or plain.n_unique() > 1
 
@@ -491,17 +489,15 @@ def check_names(
 
 
 def _feasible(demand: Demand, rows: int) -> bool:
-    """Tell whether the whole table can be partitioned into groups that satisfy a principle."""
+    """Return whether the whole table can be partitioned into groups that satisfy a principle."""
     whole = Partition(np.zeros(rows, dtype=np.int32), 1)
     groups = whole.sizes() if demand.column is None else whole.histograms(demand.column)
     return bool(demand.rule.feasible(groups)[0])
 
 
 def _telling(frame: pl.DataFrame, task: Task) -> list[str]:
-    """Return the published quasi-identifiers, but for those that are missing in all rows.
-
-    These tell groups apart no more, and a check would take them for a mistake.
-    """
+    """Return the published quasi-identifiers, but for those that are missing in all rows."""
+    # Those no longer tell groups apart, and a check would take them for a mistake.
     names = [name for q in task.quasis for name in task.styles[q.name].columns(q)]
     telling = [name for name in names if frame[name].null_count() < frame.height]
     if not telling and task.group is None:

@@ -34,21 +34,7 @@ _COMPUTED = ("absolute", "relative", *_OF_VECTORS)
 
 
 class Attributes:
-    """A table's sensitive attributes.
-
-    Parameters
-    ----------
-    frame : polars.DataFrame
-        The table, or as much of it as is asked for.
-    sensitive : sequence of str
-        Its sensitive attributes.
-    hierarchies : mapping
-        Semantic trees by sensitive attribute, or files or rules for them.
-    types : mapping
-        Types of sensitive attributes, where they are not to be inferred.
-    reference : polars.DataFrame, optional
-        The table whose distribution groups are compared with; by default it is `frame` itself.
-    """
+    """A table's sensitive attributes."""
 
     def __init__(
         self,
@@ -59,6 +45,7 @@ class Attributes:
         types: Mapping[str, str],
         reference: pl.DataFrame | None = None,
     ) -> None:
+        # reference: the table whose distribution groups are compared with; None stands for `frame`.
         self.frame = frame
         self.sensitive = list(sensitive)
         self.hierarchies = hierarchies
@@ -117,10 +104,8 @@ class Attributes:
         return self.sensitive[0]
 
     def column(self, on: tuple[str, ...], principle: Principle) -> Column:
-        """Return a sensitive attribute encoded; several columns are taken together.
-
-        Its domain is that of the reference where the principle compares with one.
-        """
+        """Return a sensitive attribute encoded; several columns are taken together."""
+        # Its domain is that of the reference where the principle compares with one.
         referred = self.reference_for(principle) is not None
         read_as = tuple((name, self._kind(name, principle)) for name in on)
         # The same column may be read as numbers, and by its tree.
@@ -237,7 +222,7 @@ def unguarded(principles: Sequence[Principle], sensitive: Sequence[str]) -> list
 
 
 def _computes(principle: Principle) -> bool:
-    """Tell whether a principle cannot do without numbers."""
+    """Return whether a principle cannot do without numbers."""
     return principle.needs == "numbers" or _distance(principle) in _COMPUTED
 
 
@@ -259,12 +244,12 @@ def _require_whole(parts: Sequence[Column]) -> None:
 
 
 def compares(principle: Principle) -> bool:
-    """Tell whether a principle compares each group with the whole table's distribution."""
+    """Return whether a principle compares each group with the whole table's distribution."""
     return isinstance(principle, TCloseness)
 
 
 def _counted_below(column: Column, rows: int) -> Column:
-    """Keep the codes of so many rows, and count values in those below: in the reference."""
+    """Keep the codes of the first `rows` rows, and count values in the reference below them."""
     domain = column.domain
     counts = np.bincount(column.codes[rows:], minlength=domain.size)
     strange = counts[column.codes[:rows]] == 0
@@ -278,7 +263,7 @@ def _counted_below(column: Column, rows: int) -> Column:
 
 
 def with_counts(domain: Domain, counts: Ints) -> Domain:
-    """Give a domain other counts, and its components those that follow."""
+    """Return the domain with other counts, and its components with those that follow."""
     components = domain.components
     if domain.parts is not None:
         components = tuple(
@@ -289,10 +274,8 @@ def with_counts(domain: Domain, counts: Ints) -> Domain:
 
 
 def stacked(above: pl.Series, below: pl.Series, where: str) -> pl.Series:
-    """Put two columns into one; of different types, as text, where 25.0 is written 25.
-
-    A moment at midnight is written as its date.
-    """
+    """Put two columns into one; of different types, as text, where 25.0 is written 25."""
+    # A moment at midnight is written as its date.
     if above.dtype != below.dtype:
         if any(s.dtype.is_nested() or s.dtype in (pl.Duration, pl.Binary) for s in (above, below)):
             raise _different(above.name, where)
@@ -326,7 +309,7 @@ def _written(series: pl.Series, *, moments: bool = False) -> pl.Series:
 
 @contextmanager
 def told_of(where: str) -> Iterator[None]:
-    """Say of an error in which table it is."""
+    """Name the table in errors that the block raises."""
     try:
         yield
     except (TableError, HierarchyError) as error:

@@ -65,10 +65,8 @@ def identity(
     demands: Sequence[Demand],
     others: Sequence[Domain],
 ) -> Iterator[object]:
-    """Yield what a release depends on, the same on every engine: its policy, and counted values.
-
-    The order of the table's rows and the columns that are of no concern do not count.
-    """
+    """Yield what a release depends on, the same on every engine: its policy, and counted values."""
+    # The order of the rows, and columns that do not matter, do not count.
     yield {role: list(names) for role, names in sorted(request.roles.items())}
     yield [str(principle) for principle in request.principles]
     yield sorted((key, repr(value)) for key, value in request.transform.to_dict().items())

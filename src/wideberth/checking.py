@@ -155,17 +155,9 @@ def blamed(policy: object) -> Iterator[None]:
 
 
 def judged(given: Examined, *, population: object = None, worst: int = 5) -> CheckResult:
-    """Check a table whose columns have their roles against the principles that it should satisfy.
-
-    Parameters
-    ----------
-    given : Examined
-        The table.
-    population : dataframe, optional
-        For δ-presence, if it is not the one that the table came with.
-    worst : int
-        How many groups to report in detail for each principle.
-    """
+    """Check a table whose columns have their roles against the principles it should satisfy."""
+    # population: for δ-presence, if it is not the one that the table came with. worst: how many
+    # groups to report in detail for each principle.
     if given.counted is not None:  # whose mistakes are told by its own rows
         lines = replace(given, frame=given.counted, quasi=[], reference=None).subject
         with told_of(SENSITIVE_TABLE):
@@ -201,31 +193,15 @@ def judged(given: Examined, *, population: object = None, worst: int = 5) -> Che
 
 @dataclass(frozen=True)
 class Verdict:
-    """A principle's answers for some groups.
-
-    Parameters
-    ----------
-    principle : Principle
-        The principle.
-    on : str or None
-        What it was checked on.
-    sizes : array of int
-        The rows of each group.
-    satisfied : array of bool
-        Whether each satisfies it.
-    achieved : dict
-        The strongest parameters that each reaches.
-    reason, values : callable
-        What the verdict on a group rests on, and what identifies the group.
-    """
+    """A principle's verdict on some groups."""
 
     principle: Principle
     on: str | None
-    sizes: Ints
+    sizes: Ints  # the rows of each group
     satisfied: Bools
-    achieved: dict[str, Floats]
-    reason: Callable[[int], str]
-    values: Callable[[int], dict[str, Any]]
+    achieved: dict[str, Floats]  # the strongest parameters that each group reaches
+    reason: Callable[[int], str]  # what the verdict on a group rests on
+    values: Callable[[int], dict[str, Any]]  # what identifies a group
 
     @classmethod
     def of(
@@ -252,7 +228,7 @@ class Verdict:
         )
 
     def report(self, worst: int) -> PrincipleReport:
-        """Sum the verdict up, with so many groups in detail."""
+        """Sum the verdict up, with the `worst` groups in detail."""
         failing = ~self.satisfied
         return PrincipleReport(
             principle=self.principle,
@@ -290,10 +266,8 @@ def weakest(principle: Principle, key: str, figures: Floats | Sequence[float]) -
 
 
 def ranking(principle: Principle, satisfied: Any, achieved: Mapping[str, Any], sizes: Any) -> Any:
-    """Return what groups are ranked by, be they arrays of many or the figures of one.
-
-    Violating ones first, then by what they achieve, then larger ones.
-    """
+    """Return what groups are ranked by, for arrays of many groups or the figures of one."""
+    # Violating ones come first, then those that achieve less, then larger ones.
     parameters = principle.parameters()
     figures = (f if parameters[key].stronger == "higher" else -f for key, f in achieved.items())
     return [satisfied, *figures, -sizes]
@@ -367,17 +341,8 @@ def rows_alone(rows: int) -> Domain:
 
 
 def notes_on(principle: Principle, domain: Domain, lacking: int, rows: int) -> list[str]:
-    """Say what a reader of the verdict should know, but would not ask.
-
-    Parameters
-    ----------
-    principle : Principle
-        What was checked.
-    domain : Domain
-        The values of the attribute it guards.
-    lacking, rows : int
-        In how many rows, of how many, that is missing.
-    """
+    """Return what a reader of the verdict should know, but would not ask."""
+    # lacking: in how many of the rows the value is missing.
     notes = []
     if lacking:
         notes.append(
@@ -395,7 +360,7 @@ def notes_on(principle: Principle, domain: Domain, lacking: int, rows: int) -> l
 
 
 def lookalikes(domain: Domain) -> list[str]:
-    """Say whether values look the same, or missing, or like numbers, but count as different texts.
+    """Return notes on values that look alike, missing or numeric, but count as different texts.
 
     >>> ill = Domain(name="ill", histogram=np.ones(2), values=pl.Series(["flu", "flu "]))
     >>> lookalikes(ill)[0].partition(" (")[0]

@@ -70,7 +70,7 @@ class Claim:
         return Fraction(len(self.neighbours) - 1, self.rows - 1)
 
     def __str__(self) -> str:
-        """Say it as the adversary would."""
+        """Return the claim as the adversary would make it."""
         where = ", ".join(f"{key} {_shown(value)}" for key, value in self.group.items())
         sure = f"{float(100 * self.confidence):.3g} % confidence"
         if self.value is None:
@@ -102,23 +102,7 @@ def worst_claims(
     epsilon: float,
     worst: int,
 ) -> list[Claim]:
-    """Find the rows that most of their group are near, the surest claims first.
-
-    Parameters
-    ----------
-    subject : Subject
-        The table.
-    on : sequence of str
-        The sensitive columns.
-    column : Column
-        These columns encoded.
-    near : Similarity
-        Who is near whom.
-    epsilon : number
-        What that means.
-    worst : int
-        For how many groups.
-    """
+    """Find the rows that most of their group are near, the surest claims first."""
     groups = subject.groups(column)
     crowds = [block.max(near.crowd(block)) for block in groups.blocks()]
     crowd = np.concatenate(crowds)

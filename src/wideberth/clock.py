@@ -21,7 +21,7 @@ class Clock:
 
     @contextmanager
     def __call__(self, phase: str, rows: int = 0) -> Iterator[None]:
-        """Take the time of a phase that settles so many rows; of 0 it tells by itself."""
+        """Take the time of a phase that settles `rows` rows; 0 if it reports progress itself."""
         if self.progress is not None and rows:
             self.progress(phase, 0, rows)
         start = time.perf_counter()

@@ -22,21 +22,8 @@ from wideberth.styling import Style
 
 
 def covers(quasi: Quasi, style: Style, published: Sequence[pl.Series], codes: Codes) -> bool:
-    """Tell whether every row's published value covers its original one.
+    """Return whether every row's published value covers its original one.
 
-    Parameters
-    ----------
-    quasi : Quasi
-        The original quasi-identifier.
-    style : Style
-        How it is published.
-    published : sequence of polars.Series
-        The columns published for it.
-    codes : array of int
-        The original codes, in the order of the published rows.
-
-    Examples
-    --------
     >>> from wideberth.quasi import read_quasi
     >>> age = read_quasi(pl.Series("age", [25, 34, 61]))
     >>> covers(age, Style("interval"), [pl.Series(["20..34", "34", "61"])], age.codes)
@@ -44,6 +31,7 @@ def covers(quasi: Quasi, style: Style, published: Sequence[pl.Series], codes: Co
     >>> covers(age, Style("interval"), [pl.Series(["20..34", "34", "60"])], age.codes)
     False
     """
+    # codes: the original ones, in the order of the published rows.
     if style.recoding == "bounds":
         return _within_bounds(quasi, published, codes)
     column = published[0].alias("")  # polars may take a name such as ^a.*$ for a pattern

@@ -40,37 +40,16 @@ _MARKS = re.compile(
 
 
 def text_of(path: Path, most: int) -> str | None:
-    """Return the text of a file in UTF-8; None if it has more than `most` bytes.
-
-    Raises
-    ------
-    OSError
-        If the file cannot be read, or is a pipe or a device, which may never end.
-    UnicodeDecodeError
-        If it is not UTF-8.
-    """
+    """Return the text of a file in UTF-8; None if it has more than `most` bytes."""
+    # Raises OSError, for a pipe or a device as well, which may never end; or UnicodeDecodeError.
     with opened(Path(os.path.realpath(path)), os.O_RDONLY) as file:
         held = file.read(most + 1)
     return None if len(held) > most else held.decode("utf-8-sig")
 
 
 def toml(text: str | None, where: str) -> dict[str, Any]:
-    """Parse the text of a policy.
+    """Parse the text of a policy; None stands for a text that `text_of` found too large.
 
-    Parameters
-    ----------
-    text : str, optional
-        What `text_of` returned.
-    where : str
-        What messages call it.
-
-    Raises
-    ------
-    PolicyError
-        If it is too large, nested too deeply, or not TOML.
-
-    Examples
-    --------
     >>> toml("roles.quasi = ['age']", "the policy")
     {'roles': {'quasi': ['age']}}
     >>> toml("[" * 99, "the policy")

@@ -54,19 +54,7 @@ def check_target(path: str | Path, *, force: bool, sources: Iterable[str | Path]
 def draw(
     result: Lattice, path: str | Path, *, force: bool = False, progress: Progress | None = None
 ) -> None:
-    """Draw a lattice into a file, all of it or nothing.
-
-    Parameters
-    ----------
-    result : Lattice
-        What is known of the lattice.
-    path : str or Path
-        Where to, as SVG or PNG by its suffix.
-    force : bool
-        Whether to replace a file that exists.
-    progress : callable, optional
-        Told how many nodes are looked at.
-    """
+    """Draw a lattice into a file, all of it or nothing."""
     import vl_convert
 
     check_target(path, force=force)
@@ -80,13 +68,7 @@ def draw(
 
 
 def picture(result: Lattice, progress: Progress | None = None) -> dict[str, Any]:
-    """Return the picture of a lattice as a Vega-Lite specification.
-
-    Raises
-    ------
-    ParameterError
-        If there are too many nodes to look at each, and one does not tell of others.
-    """
+    """Return the picture of a lattice as a Vega-Lite specification."""
     kinds = _kinds(result, progress)
     return _diagram(result, kinds) if result.nodes <= DRAWN else _bars(result, kinds)
 
@@ -100,7 +82,7 @@ def _kinds(result: Lattice, progress: Progress | None) -> Any:
 
 
 def _admissible(result: Lattice, progress: Progress | None) -> Bools:
-    """Tell which nodes are admissible: from the minimal ones if these tell, else by checks."""
+    """Return which nodes are admissible: from the minimal ones if these tell, else by checks."""
     shape, ground = result.ground.shape, result.ground
     known = np.zeros(shape.dims, dtype=bool)
     if shape.nodes > DRAWN and ground.monotone and result.complete:
@@ -124,7 +106,7 @@ def _admissible(result: Lattice, progress: Progress | None) -> Bools:
 
 
 def _above_another(admissible: Bools) -> Bools:
-    """Tell which nodes have a finer admissible one."""
+    """Return which nodes have a finer admissible one."""
     here_or_finer = admissible.copy()
     for axis in range(admissible.ndim):
         np.logical_or.accumulate(here_or_finer, axis=axis, out=here_or_finer)

@@ -13,18 +13,9 @@ _SPARK = ("pyspark.sql.dataframe", "pyspark.sql.connect.dataframe")
 
 
 def engine_for(table: object, memory: str | int | None = None) -> Any:
-    """Return the engine that a table needs: a module with functions named like wideberth's own.
-
-    None if the table is at hand, or is to be read into memory. An engine is loaded by its name,
-    not imported: it builds on what asks for it here.
-
-    Parameters
-    ----------
-    table : object
-        What a function of wideberth was given.
-    memory : str or int, optional
-        How much memory the work may take, which is said of files that are larger ("2GB").
-    """
+    """Return the engine module for a table; None if it is at hand or is to be read into memory."""
+    # It has functions named like wideberth's own. It is loaded by its name, not imported: it builds
+    # on what asks for it here.
     if is_spark(table):
         if memory is not None:
             raise ParameterError("memory is for files; Spark has settings of its own")
@@ -39,7 +30,7 @@ def engine_for(table: object, memory: str | int | None = None) -> Any:
 
 
 def is_spark(table: object) -> bool:
-    """Tell whether a table is a Spark DataFrame, without loading PySpark.
+    """Return whether a table is a Spark DataFrame, without loading PySpark.
 
     >>> is_spark([1, 2])
     False

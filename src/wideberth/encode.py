@@ -256,11 +256,10 @@ def by_content(columns: Iterable[pl.Series]) -> Ints:
 def encode_as(series: pl.Series, kind: str) -> Column:
     """Read a column as a type, and encode it.
 
-    Text is looked at value by value, not row by row: a long column may hold few of them.
-
     >>> encode_as(pl.Series("paid", ["7", None, "10", "7"]), "integer").codes
     array([0, 2, 1, 0], dtype=int32)
     """
+    # Text is looked at value by value, not row by row: a long column may hold few of them.
     if not is_text(series.dtype) or len(series) < _LONG:
         return encode(convert(series, kind))
     if held_as_words(series.dtype):
@@ -310,10 +309,8 @@ def _texts(values: pl.Series) -> list[str]:
 
 
 def join(name: str, columns: Sequence[Column]) -> Column:
-    """Encode several columns together: one code per combination that occurs.
-
-    A row counts as missing when every one of its parts is.
-    """
+    """Encode several columns together: one code per combination that occurs."""
+    # A row counts as missing when every one of its parts is.
     sizes = [c.domain.size for c in columns]
     key = columns[0].codes.astype(np.int64)
     parts: list[Ints | Codes] = [np.arange(sizes[0])]
@@ -345,10 +342,8 @@ def join(name: str, columns: Sequence[Column]) -> Column:
 
 
 def compress(key: Ints | Codes, size: int) -> tuple[Ints, Codes]:
-    """Return the distinct keys in order, and each row's position among them.
-
-    ``size`` bounds the keys; a small one is counted into a table, a large one sorted.
-    """
+    """Return the distinct keys in order, and each row's position among them."""
+    # `size` bounds the keys; a small one is counted into a table, a large one sorted.
     if size <= 4 * len(key) + 1024:
         occurs = np.zeros(size, dtype=bool)
         occurs[key] = True
@@ -430,10 +425,7 @@ def _encode_by_name(series: pl.Series) -> tuple[Codes, pl.Series]:
 
 
 def _encode_words(texts: pl.Series, at: Codes, *, ordered: bool = False) -> tuple[Codes, pl.Series]:
-    """Encode a column that is encoded already: drop what does not occur, and sort the rest.
-
-    Ordered categories have their own order.
-    """
+    """Encode a column that is encoded already: drop what does not occur, and sort the rest."""
     present = np.flatnonzero(np.bincount(at + 1, minlength=len(texts) + 1)[1:])
     values = texts.gather(present)
     order = np.arange(len(values)) if ordered else values.arg_sort().to_numpy()

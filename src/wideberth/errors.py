@@ -48,17 +48,8 @@ def in_the_app() -> AbstractContextManager[None]:
 
 
 def what_to_type(*, python: str, command: str, app: str | None = None) -> str:
-    """Return a hint for the interface that the reader uses.
+    """Return the hint for the interface that the reader uses; the app's defaults to Python's.
 
-    Parameters
-    ----------
-    python, command : str
-        The hint for a Python session, and for the command line.
-    app : str, optional
-        The hint for the app; that for Python by default.
-
-    Examples
-    --------
     >>> what_to_type(python="sensitive=", command="--sensitive COLUMN")
     'sensitive='
     """
@@ -193,7 +184,7 @@ class InfeasibleError(WideberthError):
         hint: str,
         proposals: Sequence[Any] = (),
     ) -> InfeasibleError:
-        """Say that principles are impossible together, though each by itself is not."""
+        """Return the error that principles are impossible together, though each alone is not."""
         both = f"{principle} and {others}"
         return cls(
             f"{both} are impossible together: {witness}",

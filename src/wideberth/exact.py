@@ -32,9 +32,7 @@ _DECIMALS = 15  # a double tells at most 15 decimal digits apart
 
 
 def fraction(number: int | float | str | Decimal | Fraction) -> Fraction:
-    """Return the number as its writer meant it.
-
-    A float is read as the shortest decimal that denotes it, not as its binary expansion.
+    """Return the number as its writer meant it: a float as its shortest decimal.
 
     >>> fraction(0.3), fraction("1/3"), fraction(2)
     (Fraction(3, 10), Fraction(1, 3), Fraction(2, 1))
@@ -63,7 +61,7 @@ def whole(numbers: Whole, bound: int) -> Whole:
 
 
 def at_most(left: Whole, ratio: Fraction, right: Whole) -> Bools:
-    """Tell where ``left <= ratio * right``, in integers.
+    """Return where ``left <= ratio * right``, in integers.
 
     >>> at_most(np.array([3, 4]), fraction(0.3), np.array([10, 10]))
     array([ True, False])
@@ -73,7 +71,7 @@ def at_most(left: Whole, ratio: Fraction, right: Whole) -> Bools:
 
 
 def at_least(left: Whole, ratio: Fraction, right: Whole) -> Bools:
-    """Tell where ``left >= ratio * right``, in integers."""
+    """Return where ``left >= ratio * right``, in integers."""
     scaled, other = _cross_multiplied(left, ratio, right)
     return (scaled >= other).astype(bool)
 
@@ -108,17 +106,9 @@ def _cross_multiplied(left: Whole, ratio: Fraction, right: Whole) -> tuple[Whole
 
 @dataclass(frozen=True, eq=False)
 class Numbers:
-    """Numbers as integers: entry ``i`` is ``units[i] / per``.
+    """Numbers as integers: entry ``i`` is ``units[i] / per``."""
 
-    Parameters
-    ----------
-    units : array of int
-        One-dimensional and ascending for a column; rows of vectors for several columns.
-    per : int
-        How many units make one.
-    """
-
-    units: Whole
+    units: Whole  # one-dimensional and ascending for a column; rows of vectors for several
     per: int
 
     @classmethod
@@ -128,9 +118,7 @@ class Numbers:
 
     @classmethod
     def of(cls, values: npt.NDArray[Any]) -> Numbers:
-        """Read integers, decimals or finite floats.
-
-        A float is the shortest decimal that denotes it.
+        """Read integers, decimals or finite floats; a float as its shortest decimal.
 
         >>> Numbers.of(np.array([0.1, 0.25]))
         Numbers(units=array([10, 25]), per=100)
@@ -191,11 +179,9 @@ def _floor_scaled(number: Fraction, per: int) -> int:
 
 
 def short_decimals(floats: Floats) -> Numbers | None:
-    """Find the smallest number of decimals that denotes every float, if there is one.
-
-    A quotient of two exactly representable integers is correctly rounded, so it equals the
-    float precisely when that float is how the decimal would be read.
-    """
+    """Find the smallest number of decimals that denotes every float, if there is one."""
+    # A quotient of two exactly representable integers is correctly rounded, so it equals the float
+    # precisely when that float is how the decimal would be read.
     if np.abs(floats).max(initial=0) >= 2**53:
         return None
     first = floats[:_FIRST]

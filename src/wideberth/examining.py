@@ -41,48 +41,23 @@ _UNKNOWN = (
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Examined:
-    """A table, and what is known about it.
+    """A table, and what is known about it."""
 
-    Parameters
-    ----------
-    frame : polars.DataFrame
-        The table; of an anatomised release each row with one of its group's sensitive values.
-    back : callable
-        Returns a polars table as the kind of table that came in.
-    quasi, sensitive : list of str
-        Its quasi-identifiers, as they are published, and its sensitive attributes.
-    group : str, optional
-        Its column of group ids.
-    hierarchies, types : mapping
-        What is known of its columns.
-    principles : list of Principle
-        What it must satisfy.
-    population, reference : polars.DataFrame or other, optional
-        Tables to compare with.
-    counted : polars.DataFrame, optional
-        The second table of an anatomised release.
-    options : ReadOptions
-        How its files are read.
-    policy : Policy, optional
-        Where what was not given came from.
-    rows_are_people : bool
-        Whether somebody said that every row is a different person.
-    """
-
+    # of an anatomised release, each row has one of its group's sensitive values
     frame: pl.DataFrame
-    back: Callable[[pl.DataFrame], Any]
-    quasi: list[str]
+    back: Callable[[pl.DataFrame], Any]  # turns a polars table into the kind that came in
+    quasi: list[str]  # as they are published
     sensitive: list[str]
     group: str | None
     hierarchies: Mapping[str, Any]
     types: Mapping[str, str]
     principles: list[Principle]
-    population: Any
+    population: Any  # a table to compare with, like `reference`
     reference: Any
-    counted: pl.DataFrame | None
+    counted: pl.DataFrame | None  # the second table of an anatomised release
     options: tables.ReadOptions
-    policy: Policy | None
-    rows_are_people: bool = False
+    policy: Policy | None  # where what was not given came from
+    rows_are_people: bool = False  # whether somebody said that every row is a different person
 
     @property
     def person(self) -> dict[str, Sequence[str]]:
@@ -114,11 +89,9 @@ class Examined:
 
     @property
     def uniform(self) -> list[str]:
-        """The columns that must not differ within a group.
-
-        Those are the quasi-identifiers if there are group ids; two tables publish them as they are,
-        on purpose. Without ids they make the groups.
-        """
+        """The columns that must not differ within a group."""
+        # Those are the quasi-identifiers if there are group ids; two tables publish them as they
+        # are, on purpose. Without ids they make the groups.
         return self.quasi if self.group is not None and self.counted is None else []
 
     @property
@@ -273,7 +246,7 @@ def principles_of(
 
 
 def _require_sensitive(frame: pl.DataFrame, policy: Policy) -> None:
-    """Say where the sensitive values of an anatomised release are."""
+    """Refuse a table that lacks sensitive columns because a second table has them."""
     for column in expanded(policy.roles.get("sensitive", ()), frame.columns):
         if column not in frame.columns and (policy.group or GROUP) in frame.columns:
             raise TableError(
@@ -285,10 +258,8 @@ def _require_sensitive(frame: pl.DataFrame, policy: Policy) -> None:
 def _check_policy(
     frame: pl.DataFrame, policy: Policy, group: str | None, decided: Sequence[str]
 ) -> None:
-    """Every column of the table must have a role; a release need not have all the columns.
-
-    What the policy leaves undecided may be decided by the arguments.
-    """
+    """Require a role for every column of the table; a release need not have all the columns."""
+    # What the policy leaves undecided may be decided by the arguments.
     columns = [c for c in frame.columns if c != group]
     needed = ("quasi", "sensitive")
     roles = {

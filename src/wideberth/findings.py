@@ -68,7 +68,7 @@ class Finding:
 
 
 def graver(one: str, other: str) -> bool:
-    """Tell whether a severity is above another.
+    """Return whether a severity is above another.
 
     >>> graver("high", "medium"), graver("low", "low")
     (True, False)

@@ -24,10 +24,8 @@ _ROWS_EACH = 10
 
 
 def forgetful_series(series: pl.Series) -> pl.Series:
-    """Rebuild a polars column from its own values.
-
-    Categories lose those that do not occur. They keep their order if it can be that of a scale.
-    """
+    """Rebuild a polars column from the values that occur in it."""
+    # Categories lose those that do not occur. They keep their order if it can be that of a scale.
     dtype = series.dtype
     if held_as_words(dtype):
         series, dtype = as_string(series), pl.String()

@@ -28,10 +28,8 @@ class Partition:
 
     @classmethod
     def by_equality(cls, columns: Iterable[Column], rows: int) -> Partition:
-        """Group the rows that agree on every column. Labels follow the columns' value order.
-
-        Columns may come one at a time, so that no more than one need be held.
-        """
+        """Group the rows that agree on every column; labels follow the columns' value order."""
+        # Columns may come one at a time, so that no more than one need be held.
         labels = np.zeros(rows, dtype=np.int32)
         count = 1
         for column in columns:
@@ -86,19 +84,11 @@ class Partition:
 
 @dataclass(frozen=True)
 class Uneven:
-    """Groups whose rows are published with different quasi-identifiers, and so are no groups.
+    """Groups whose rows are published with different quasi-identifiers, and so are no groups."""
 
-    Parameters
-    ----------
-    groups, rows : int
-        How many there are, and how many rows they have.
-    columns : list of str
-        The quasi-identifiers that differ.
-    """
-
-    groups: int
-    rows: int
-    columns: list[str]
+    groups: int  # how many there are
+    rows: int  # how many rows they have
+    columns: list[str]  # the quasi-identifiers that differ
 
     def __str__(self) -> str:
         """Return it as a sentence of a report."""

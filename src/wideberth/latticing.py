@@ -179,11 +179,9 @@ def settings_of(how: Transform) -> Settings:
 
 
 def account(made: Generalized) -> dict[str, Any]:
-    """Say what was chosen, for the manifest.
-
-    A measure of bits, or one's own, would tell what was suppressed; the others follow from what is
-    published, and from how many rows are not.
-    """
+    """Return what was chosen, for the manifest."""
+    # A measure of bits, or one's own, would tell what was suppressed; the others follow from what
+    # is published, and from how many rows are not.
     told = [name for name in MEASURES if name != "entropy"]
     open_ = not len(made.suppressed) or made.measure.name in told
     return {
@@ -210,25 +208,13 @@ def _short(figure: float) -> float | None:
 
 @dataclass(frozen=True, eq=False)
 class Figures:
-    """A node and what it amounts to.
+    """The figures of a node of the lattice."""
 
-    Parameters
-    ----------
-    levels : dict
-        The level of each quasi-identifier.
-    suppressed, groups : int
-        Rows that would be suppressed, and groups that would be published.
-    scores : dict
-        By measure.
-    minimal : bool or None
-        Whether no finer node is admissible; None if that is not known.
-    """
-
-    levels: dict[str, int]
-    suppressed: int
-    groups: int
-    scores: dict[str, float]
-    minimal: bool | None
+    levels: dict[str, int]  # of each quasi-identifier
+    suppressed: int  # rows that would be suppressed
+    groups: int  # groups that would be published
+    scores: dict[str, float]  # by measure
+    minimal: bool | None  # whether no finer node is admissible; None if that is not known
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, for JSON."""

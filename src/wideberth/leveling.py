@@ -24,18 +24,10 @@ from wideberth.recode import Recoded, Values
 
 @dataclass(frozen=True, eq=False)
 class Leveled:
-    """The rows that a lattice keeps, and what is published of them.
+    """The rows that a lattice keeps, and what is published of them."""
 
-    Parameters
-    ----------
-    made : Generalized
-        Which rows are kept, and on which levels.
-
-    Notes
-    -----
-    Where entries of the ground stand for several rows, "rows" are entries here, but for losses,
-    which are means over all rows that are kept.
-    """
+    # Where entries of the ground stand for several rows, "rows" are entries here, but for losses,
+    # which are means over all rows that are kept.
 
     made: Generalized
 
@@ -68,20 +60,16 @@ class Leveled:
 
     @cached_property
     def partition(self) -> Partition:
-        """The groups of the rows that are kept.
-
-        That is rows that are published alike, whatever the round; but under a principle that is not
-        monotone each round has its own groups, which their ids tell apart.
-        """
+        """The groups of the rows that are kept."""
+        # Rows that are published alike make a group, whatever the round; but under a principle that
+        # is not monotone each round has its own groups, which their ids tell apart.
         if not all(demand.rule.monotone for demand in self.made.ground.demands):
             return self.made.partition()
         return merged(label for _, label, _ in self._columns)
 
     def labels(self, one: Round) -> dict[str, list[str | None]]:
-        """Return what a round publishes for each code of each quasi-identifier.
-
-        By this, rows can be published that are not here themselves, only tuples of their codes.
-        """
+        """Return what a round publishes for each code of each quasi-identifier."""
+        # By this, rows can be published that are not here themselves, only tuples of their codes.
         said = {}
         for ladder, rung in zip(self.made.ground.ladders, one.node, strict=True):
             texts = _labels(ladder, rung)

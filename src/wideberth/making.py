@@ -42,30 +42,14 @@ class Task:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Made:
-    """Groups, and how they are published.
+    """Groups, and how they are published."""
 
-    Parameters
-    ----------
-    task : Task
-        The rows that are left.
-    partition : Partition
-        Their groups.
-    recode : callable
-        Returns what is published, for the rows in an order.
-    told : mapping
-        What the manifest says of how it was made.
-    question : mapping
-        What `check` must know besides.
-    consistent : bool
-        Whether equal values are published alike.
-    """
-
-    task: Task
+    task: Task  # with the rows that are left
     partition: Partition
-    recode: Callable[[Ints], Recoded]
-    told: Mapping[str, Any]
-    question: Mapping[str, Any] = field(default_factory=dict)
-    consistent: bool = False
+    recode: Callable[[Ints], Recoded]  # returns what is published, for the rows in an order
+    told: Mapping[str, Any]  # what the manifest says of how it was made
+    question: Mapping[str, Any] = field(default_factory=dict)  # what `check` must know besides
+    consistent: bool = False  # whether equal values are published alike
 
 
 def by_splitting(

@@ -52,27 +52,14 @@ def listed(digests: Mapping[str, str]) -> str:
 
 @dataclass
 class Comparison:
-    """What comparing files with the manifest beside them has shown.
+    """The outcome of comparing files with the manifest beside them."""
 
-    Parameters
-    ----------
-    path : Path, optional
-        The manifest; None if there is none.
-    told : mapping, optional
-        What it says; None if it cannot be read as a manifest.
-    fault : str
-        Why it cannot, if that is known.
-    strange : list of str
-        The files that are not those that it describes.
-    files : list of str
-        The files that were compared with it.
-    """
-
-    path: Path | None = None
-    told: Mapping[str, Any] | None = None
-    fault: str = ""
+    path: Path | None = None  # of the manifest; None if there is none
+    told: Mapping[str, Any] | None = None  # what it says; None if it cannot be read as a manifest
+    fault: str = ""  # why it cannot, if that is known
+    # the files that are not those that it describes
     strange: list[str] = field(default_factory=list)
-    files: list[str] = field(default_factory=list)
+    files: list[str] = field(default_factory=list)  # those that were compared with it
 
     @property
     def notes(self) -> list[str]:
@@ -113,21 +100,9 @@ class Comparison:
 
 
 def compare(table: object, second: object = None) -> Comparison:
-    """Compare tables with the manifest beside them, if they are files and there is one.
-
-    Parameters
-    ----------
-    table : path or other
-        A file, or a folder of Parquet files. What is not a path has no manifest.
-    second : path or other, optional
-        The second table of an anatomised release.
-
-    Raises
-    ------
-    TableError
-        If a run writes the files or was stopped while it did, or if they are not those that the
-        manifest describes.
-    """
+    """Compare tables with the manifest beside them, if they are files and there is one."""
+    # What is not a path has no manifest. Raises also if a run writes the files or was stopped while
+    # it did.
     if not isinstance(table, str | Path):
         return Comparison()
     files = [Path(table), *([Path(second)] if isinstance(second, str | Path) else [])]
@@ -141,10 +116,8 @@ def compare(table: object, second: object = None) -> Comparison:
 
 
 def as_made(path: str | Path, options: tables.ReadOptions) -> tables.ReadOptions:
-    """Read a file as this program wrote it, if a manifest beside it says that it did.
-
-    How its original is written says nothing of it: notations, title, delimiter and encoding.
-    """
+    """Return options to read a file as this program wrote it, if its manifest says that it did."""
+    # How its original is written says nothing of it: notations, title, delimiter and encoding.
     ours = tables.ReadOptions(missing=options.missing, formats=options.formats, made=True)
     if options.made or (not options.formats and replace(options, made=True) == ours):
         return options
@@ -153,11 +126,9 @@ def as_made(path: str | Path, options: tables.ReadOptions) -> tables.ReadOptions
 
 @contextmanager
 def compared(table: object, second: object = None) -> Iterator[Comparison]:
-    """Compare as `compare` does, while the block works; what it yields is known when that ends.
-
-    An error of the block goes first, for it says more of what is wrong with the tables; but not if
-    a run was stopped while it wrote them.
-    """
+    """Compare as `compare` does, while the block works; the result is known when that ends."""
+    # An error of the block goes first, for it says more of what is wrong with the tables; but not
+    # if a run was stopped while it wrote them.
     found = Comparison()
     if not isinstance(table, str | Path):
         yield found
@@ -222,7 +193,7 @@ def _named(entry: object) -> object:
 
 
 def _is(file: Path, entry: object) -> bool:
-    """Tell whether a file is what a manifest describes; in doubt, when reading fails, it is."""
+    """Return whether a file is what a manifest describes; in doubt, when reading fails, it is."""
     if not isinstance(entry, Mapping):
         return False
     told = entry.get("sha256")
@@ -289,7 +260,7 @@ def _shaped(**parts: Callable[[object], bool]) -> Callable[[object], bool]:
 
 
 def _people(value: object) -> bool:
-    """Tell whether an object says which identifier repeats, and how often."""
+    """Return whether an object says which identifier repeats, and how often."""
     needed = {"columns": _texts, "people": _number, "rows": _number}
     return isinstance(value, dict) and all(fit(value.get(key)) for key, fit in needed.items())
 
@@ -313,7 +284,7 @@ _REQUIRED = ("output", "roles")
 
 
 def _fault(told: object) -> str | None:
-    """Say what keeps a document from being a manifest; None if nothing does."""
+    """Return what keeps a document from being a manifest; None if nothing does."""
     if not isinstance(told, dict):
         return ""
     for part, fits in _SHAPE.items():

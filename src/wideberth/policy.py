@@ -240,17 +240,6 @@ def _written_rule(column: str, rule: Any, folder: str | Path | None) -> Any:
 def as_toml(content: Mapping[str, Any], *, name: str | None = None, head: str = _MADE) -> str:
     """Write a policy as the text of a policy.toml.
 
-    Parameters
-    ----------
-    content : mapping
-        What the policy says.
-    name : str, optional
-        The table's name, for the first line.
-    head : str
-        What the first line says of where the file comes from.
-
-    Examples
-    --------
     >>> print(as_toml({"roles": {"quasi": ["age"]}, "principle": [{"name": "k-anonymity", "k": 5}]},
     ...               name="people.csv"))
     # Made by wideberth for "people.csv".
@@ -285,10 +274,8 @@ def _for_comment(name: str) -> str:
 
 
 def normal(content: Mapping[str, Any], *, folder: Path | None = None) -> dict[str, Any]:
-    """Return a valid policy's content in its one form: ordered, without what goes without saying.
-
-    There are always a version, every role, and a list of principles.
-    """
+    """Return a valid policy's content in its one form: ordered, without what need not be said."""
+    # There are always a version, every role, and a list of principles.
     given = {
         key: value for key, value in _plain(content, "policy").items() if value not in ({}, [])
     }

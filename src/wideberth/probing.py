@@ -47,19 +47,13 @@ _NUMERIC = ("integer", "float", "decimal")
 
 @dataclass(frozen=True, kw_only=True)
 class Score:
-    """How well one kind of model does.
+    """How well one kind of model does."""
 
-    Parameters
-    ----------
-    model : str
-        "baseline" (the most frequent class, or the mean), "linear" (logistic regression, or ridge)
-        or "tree".
-    original, release : mapping
-        Its figures when trained on the original and on the release: accuracy, balanced_accuracy
-        and, of two classes, auc; or r2 and mean_absolute_error.
-    """
-
+    # "baseline" (the most frequent class, or the mean), "linear" (logistic regression, or ridge) or
+    # "tree"
     model: str
+    # Figures when trained on the original, or on the release: accuracy, balanced_accuracy and, of
+    # two classes, auc; or r2 and mean_absolute_error.
     original: Mapping[str, float]
     release: Mapping[str, float]
 
@@ -268,11 +262,9 @@ def _probed(published: Published, goal: _Goal, names: list[str], test: float, se
 
 
 def _features(axis: Axis) -> Floats:
-    """Say what a model sees of each value of a quasi-identifier; the last line is a missing one.
-
-    A number is its distance from the mean, in standard deviations; a category of few values one
-    column each, of many its place in their order. One more column tells that a value is missing.
-    """
+    """Return what a model sees of each value of a quasi-identifier; the last row is for missing."""
+    # A number is its distance from the mean, in standard deviations; a category of few values one
+    # column each, of many its place in their order. One more column tells that a value is missing.
     many = len(axis.atoms)
     if not axis.numeric and many <= _MOST_VALUES:
         return np.eye(many + 1)

@@ -48,24 +48,12 @@ _UNTRIED = "not tried, may help"
 
 @dataclass(frozen=True)
 class Trial:
-    """What came of one proposal.
-
-    Parameters
-    ----------
-    proposal : Alternative
-        What was tried.
-    outcome : str
-        One of the constants above.
-    loss : float, optional
-        In percent, if there was a release.
-    why : str, optional
-        What is wrong with it.
-    """
+    """What came of trying one proposal."""
 
     proposal: Alternative
-    outcome: str
-    loss: float | None = None
-    why: str | None = None
+    outcome: str  # one of the constants above
+    loss: float | None = None  # in percent, if there was a release
+    why: str | None = None  # what is wrong with it
 
     @property
     def words(self) -> str:
@@ -95,19 +83,7 @@ def tried(
     run: Callable[[Request], Release],
     progress: Progress | None = None,
 ) -> InfeasibleError:
-    """Return a refusal that proposes what was found to work, and says so.
-
-    Parameters
-    ----------
-    error : InfeasibleError
-        The refusal, with proposals.
-    request : Request
-        What was refused.
-    run : callable
-        Makes a release of another request.
-    progress : callable, optional
-        Told how many proposals have been tried.
-    """
+    """Try the proposals of a refusal, and return one that proposes those found to work."""
     if not error.proposals:
         return error
     trials = list(_trials(error.proposals, request, run, progress))
@@ -302,7 +278,7 @@ def _said(error: InfeasibleError, trials: Sequence[Trial]) -> InfeasibleError:
 
 
 def _nothing(trials: Sequence[Trial], ran: int) -> str:
-    """Say that nothing works, and what loses least of what is safe."""
+    """Return that nothing works, and what loses least of what is safe."""
     told = f"none of the {ran} settings that were tried is both useful and safe"
     if ran == 1:
         told = "the only setting that was tried is not both useful and safe"

@@ -21,22 +21,9 @@ from wideberth.request import Request
 def publish(
     request: Request, rows: Ints, names: Sequence[str], new: Mapping[str, pl.Series]
 ) -> Any:
-    """Put a table together from columns as they were and new ones.
-
-    Columns that are published as they are never leave the kind of table that came in, so their
-    types stay as well.
-
-    Parameters
-    ----------
-    request : Request
-        What came in.
-    rows : array of int
-        Its rows, in the order in which they are published.
-    names : sequence of str
-        The columns to publish.
-    new : mapping
-        Those of them that are new.
-    """
+    """Put a table together from original columns, in the order of `rows`, and new ones."""
+    # Columns that are published as they are never leave the kind of table that came in, so their
+    # types stay as well.
     new = {name: plain(series) for name, series in new.items()}
     if isinstance(request.native, pl.DataFrame):  # whose select would take a name for a pattern
         return _assembled(request, rows, names, new)
@@ -72,15 +59,8 @@ def row_order(rows: int, key: bytes) -> Ints:
 
 
 def original_rows(rows: Ints | int, key: bytes) -> Ints:
-    """Return the row of the table behind each published row.
-
-    Parameters
-    ----------
-    rows : array of int, or int
-        The rows that are published; their number, if these are all rows.
-    key : bytes
-        The key of the release.
-    """
+    """Return the row of the table behind each published row."""
+    # A number stands for all of that many rows.
     if isinstance(rows, int):
         return row_order(rows, key)
     return rows[row_order(len(rows), key)]

@@ -38,33 +38,15 @@ _READ = ("integer", "decimal", "float", "date")
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Quasi:
-    """One quasi-identifier.
-
-    Parameters
-    ----------
-    name : str
-        The column.
-    codes : array of int32
-        One code per row, in the order of cutting; a missing value has the last one.
-    domain : Domain
-        What the codes mean.
-    places : array of float
-        The place of each code: ascending, from 0 to 1, and `FAR` for missing values.
-    weight : float
-        How much its loss counts beside that of the others.
-    tree : Hierarchy, optional
-        A hierarchy that holds every value.
-    floats : bool
-        Whether the table holds it as floats, though all may be whole numbers.
-    """
+    """One quasi-identifier."""
 
     name: str
-    codes: Codes
+    codes: Codes  # one per row, in the order of cutting; a missing value has the last one
     domain: Domain
-    places: Floats
-    weight: float = 1.0
-    tree: Hierarchy | None = None
-    floats: bool = False
+    places: Floats  # of each code: ascending, from 0 to 1, and `FAR` for missing values
+    weight: float = 1.0  # how much its loss counts beside that of the others
+    tree: Hierarchy | None = None  # a hierarchy that holds every value
+    floats: bool = False  # whether the table holds it as floats, though all may be whole numbers
 
     @property
     def numeric(self) -> bool:
@@ -87,19 +69,6 @@ def read_quasi(
 ) -> Quasi:
     """Encode one quasi-identifier.
 
-    Parameters
-    ----------
-    series : polars.Series
-        The column, typed or as text.
-    kind : str, optional
-        Its type, one of `wideberth.schema.TYPES`; guessed by default.
-    hierarchy : Hierarchy, path or mapping, optional
-        How its values may be generalised, as in a policy.
-    weight : float
-        How much its loss counts.
-
-    Examples
-    --------
     >>> age = read_quasi(pl.Series("age", [30, 20, 60]))
     >>> age.codes.tolist(), age.places.tolist()
     ([1, 0, 2], [0.0, 0.25, 1.0])
@@ -136,18 +105,16 @@ def read_quasi(
 
 
 def kind_of_text(texts: pl.Series, hierarchy: object = None) -> str:
-    """Return the type to read the text of a quasi-identifier as.
-
-    It is published anew, and should look as it did: yes stays yes, and the labels of a hierarchy
-    file are values as written.
-    """
+    """Return the type to read the text of a quasi-identifier as."""
+    # It is published anew, and should look as it did: yes stays yes, and the labels of a hierarchy
+    # file are values as written.
     kind = infer_type(texts)
     as_written = labels_as_written(hierarchy) and kind not in ("integer", "category")
     return "text" if as_written or kind == "boolean" else kind
 
 
 def labels_as_written(hierarchy: object) -> bool:
-    """Tell whether a hierarchy is about the texts of a column, not about numbers or dates in them.
+    """Return whether a hierarchy is about a column's texts, not about numbers or dates in them.
 
     >>> labels_as_written("cities.csv"), labels_as_written({"interval": [5]})
     (True, False)
@@ -184,7 +151,7 @@ def in_one_way(texts: pl.Series, hierarchy: object = None) -> pl.Series:
 
 
 def several_ways(names: Sequence[str]) -> list[str]:
-    """Say which quasi-identifiers have texts that differ, but are the same number or date."""
+    """Warn of quasi-identifiers with texts that differ, but are the same number or date."""
     return [
         f"{name} has numbers or dates that are written in several ways, as 1.1 and 1.10 are: they "
         "count as equal, but readers can tell such rows apart; write them alike before you publish"
@@ -193,7 +160,7 @@ def several_ways(names: Sequence[str]) -> list[str]:
 
 
 def in_doubt(quasis: Sequence[Quasi]) -> list[str]:
-    """Say of which quasi-identifiers the file of the hierarchy may have been misread."""
+    """Warn of quasi-identifiers whose hierarchy may have been misread from its file."""
     said = ((quasi.name, quasi.tree.doubt(quasi.domain.texts)) for quasi in quasis if quasi.tree)
     return [f"the hierarchy of '{name}': {doubt}" for name, doubt in said if doubt is not None]
 

@@ -134,19 +134,7 @@ def query_error(
 def box_query_error(
     published: Published, groups: Groups, values: Codes, **asked: Any
 ) -> QueryError:
-    """Measure the same on what was read before.
-
-    Parameters
-    ----------
-    published : Published
-        What the release says of its quasi-identifiers, and what the original does.
-    groups : Groups
-        The sensitive values of each box.
-    values : array of int
-        Those of each row of the original, by the same codes.
-    **asked
-        Which queries to ask: dimensions, volume, queries, seed; see `Workload.draw`.
-    """
+    """Measure the query error of a release and an original that were read before."""
     require_read(published)
     points = [axis.points for axis in published.axes if axis.points is not None]
     sizes = [len(axis.atoms) + has_missing(axis) for axis in published.axes]
@@ -168,27 +156,15 @@ def require_read(published: Published) -> None:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Told:
-    """What a release object knows of itself.
-
-    Parameters
-    ----------
-    table, second : object
-        What was published; of an anatomy the second table, too.
-    quasi, sensitive : list of str
-        The roles of the original's columns.
-    group : str, optional
-        The column of group ids.
-    question, manifest : mapping
-        How it is checked, and how it was made.
-    """
+    """What a release object knows of itself."""
 
     table: object
-    second: object
-    quasi: list[str]
+    second: object  # of an anatomy, its second table
+    quasi: list[str]  # columns of the original, as are those in `sensitive`
     sensitive: list[str]
-    group: str | None
-    question: Mapping[str, Any]
-    manifest: Mapping[str, Any]
+    group: str | None  # the column of group ids
+    question: Mapping[str, Any]  # how it is checked
+    manifest: Mapping[str, Any]  # how it was made
 
     def reading(
         self, hierarchies: Mapping[str, Any] | None, types: Mapping[str, str] | None

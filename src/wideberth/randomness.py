@@ -64,21 +64,12 @@ def root_key(seed: int | None = None) -> bytes:
 class RootKey:
     """The key of a release, and where it comes from.
 
-    Parameters
-    ----------
-    origin : str
-        "system" for the operating system, "seed", or "key file".
-    secret : bytes
-        The key itself, or what a key file holds.
-
-    Examples
-    --------
     >>> RootKey.of().repeatable, RootKey.of(seed=1).repeatable
     (False, True)
     """
 
     origin: Origin
-    secret: bytes
+    secret: bytes  # the key itself, or what a key file holds
 
     @classmethod
     def of(cls, seed: int | None = None, key: str | Path | None = None) -> RootKey:
@@ -103,14 +94,13 @@ class RootKey:
     def bound(self, parts: Iterable[object]) -> bytes:
         """Return the key of one release, given what it depends on: its policy and its table.
 
-        Releases of other tables, or under other policies, get keys that have nothing to do with
-        it, although the key file is the same. Otherwise two releases of as many rows would have
-        their rows in the same order, and anybody could tell which rows belong together.
-
         >>> root = RootKey("key file", bytes(32))
         >>> root.bound(["age", [1, 2]]) == root.bound(["age", [1, 2]]) != root.bound(["age", [3]])
         True
         """
+        # Releases of other tables, or under other policies, get unrelated keys, although the key
+        # file is the same. Otherwise two releases of as many rows would have their rows in the same
+        # order, and anybody could tell which rows belong together.
         if self.origin != "key file":
             return self.secret
         digest = hashlib.blake2b(key=self.secret, digest_size=KEY, person=b"wideberth key")
@@ -178,32 +168,23 @@ def subkey(key: bytes, purpose: str, part: int = 0) -> bytes:
 class Stream:
     """The random numbers of one purpose; what NumPy's generators also have is called as there.
 
-    Parameters
-    ----------
-    key : bytes
-        The secret.
-    purpose : str
-        What the numbers are for. Streams of different purposes have nothing to do with each other.
-    part : int
-        Which part of the work they are for, if it is done in parts.
-
-    Examples
-    --------
     >>> sorted(Stream(root_key(), "row order").permutation(4).tolist())
     [0, 1, 2, 3]
     """
 
     def __init__(self, key: bytes, purpose: str, part: int = 0) -> None:
+        # Streams of different purposes have nothing to do with each other. part: of work that is
+        # done in parts.
         self._key = subkey(key, purpose, part)
         self._drawn = 0
 
     def bytes(self, length: int) -> bytes:
-        """Draw so many bytes."""
+        """Draw `length` bytes."""
         self._drawn += 1
         return hashlib.shake_256(self._key + self._drawn.to_bytes(8, "little")).digest(length)
 
     def words(self, many: int, kind: type[_Kind] = np.uint64) -> npt.NDArray[_Kind]:  # type: ignore[assignment]
-        """Draw so many words of 64 bits, or of 32."""
+        """Draw `many` words of 64 bits, or of 32."""
         words = np.empty(many, kind)
         step = _CHUNK // words.itemsize
         for begin in range(0, many, step):
@@ -212,7 +193,7 @@ class Stream:
         return words
 
     def random(self, many: int) -> Floats:
-        """Draw so many numbers from 0 to below 1."""
+        """Draw `many` numbers from 0 to below 1."""
         return (self.words(many) >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
     def integers(self, high: int) -> int:
@@ -243,13 +224,12 @@ Chance: TypeAlias = Stream | np.random.Generator
 def hashed(key: bytes, lines: Sequence[Codes] | Sequence[Words]) -> Words:
     """Hash every row of a table, given column by column, with a secret key: SipHash-2-4.
 
-    Equal rows have equal hashes; of other rows nobody can tell without the key which has the
-    smaller one (Aumasson and Bernstein 2012).
-
     >>> rows = hashed(bytes(16), [np.array([7, 8, 7]), np.array([1, 2, 1])])
     >>> bool(rows[0] == rows[2] != rows[1])
     True
     """
+    # Equal rows have equal hashes; of other rows nobody can tell without the key which has the
+    # smaller one (Aumasson and Bernstein 2012).
     rows = len(lines[0])
     absorb = _absorbed
     if rows > FEW:
@@ -273,12 +253,11 @@ def hashed(key: bytes, lines: Sequence[Codes] | Sequence[Words]) -> Words:
 def permuted(key: bytes, numbers: Words, bits: int) -> Words:
     """Apply a secret permutation of all numbers of an even number of bits.
 
-    Different numbers stay different, and nobody can go back without the key: a Feistel network
-    (Luby and Rackoff 1988) with SipHash as its round function.
-
     >>> sorted(permuted(bytes(16), np.arange(16, dtype=np.uint64), 4).tolist()) == list(range(16))
     True
     """
+    # Different numbers stay different, and nobody can go back without the key: a Feistel network
+    # (Luby and Rackoff 1988) with SipHash as its round function.
     half = np.uint64(bits // 2)
     low = np.uint64((1 << (bits // 2)) - 1)
     left, right = numbers >> half, numbers & low

@@ -33,25 +33,16 @@ _LETTERS = 20  # characters of a set, for each value that it may list
 
 @dataclass(frozen=True, eq=False)
 class Recoded:
-    """What is published of the quasi-identifiers, and what it cost.
+    """What is published of the quasi-identifiers, and what it cost."""
 
-    Parameters
-    ----------
-    columns : mapping
-        The published columns of each quasi-identifier, row by row.
-    losses : mapping
-        The normalized certainty penalty of each quasi-identifier: the mean over the rows of the
-        share of the domain that the row's published value spans.
-    loss : float
-        The mean of these by weight.
-    starred : mapping
-        How many rows are published as ``*``, because their set would be too long; only columns
-        that have such rows.
-    """
-
+    # the published columns of each quasi-identifier, row by row
     columns: Mapping[str, list[pl.Series]]
+    # The normalized certainty penalty: the mean over the rows of the share of the domain that the
+    # row's published value spans.
     losses: Mapping[str, float]
-    loss: float
+    loss: float  # the mean of these by weight
+    # How many rows are published as ``*``, because their set would be too long; only columns with
+    # such rows.
     starred: Mapping[str, int] = field(default_factory=dict)
 
 
@@ -64,21 +55,6 @@ def recode(
 ) -> Recoded:
     """Publish one value per group for each quasi-identifier.
 
-    Parameters
-    ----------
-    quasis : sequence of Quasi
-        The quasi-identifiers.
-    partition : Partition
-        The groups.
-    how : mapping, optional
-        The style of each quasi-identifier, from `styles`.
-    order : array of int, optional
-        The rows in the order in which they are to be published.
-    boxes : pair of arrays, optional
-        The lowest and highest codes of every group, if they are known already.
-
-    Examples
-    --------
     >>> from wideberth.quasi import read_quasi
     >>> quasis = [read_quasi(pl.Series("age", [25, 34, 61])),
     ...           read_quasi(pl.Series("sex", ["m", "f", "f"]))]
@@ -86,6 +62,8 @@ def recode(
     >>> [series.to_list() for columns in recoded.columns.values() for series in columns]
     [['25..34', '25..34', '61'], ['{f|m}', '{f|m}', 'f']]
     """
+    # order: the rows as they are to be published. boxes: the lowest and highest codes of every
+    # group, if they are known already.
     how = how or styles(quasis)
     sizes = np.bincount(partition.labels, minlength=partition.count)
     labels = partition.labels if order is None else partition.labels[order]
@@ -113,19 +91,8 @@ def recode(
 
 
 def endless_sets(starred: Mapping[str, int], how: Mapping[str, Style], rows: int) -> list[str]:
-    """Say which columns lack a hierarchy so badly that their sets would be endless.
+    """Warn of columns whose sets would be too long to list, as they have no hierarchy.
 
-    Parameters
-    ----------
-    starred : mapping
-        How many rows of each column are published as ``*``.
-    how : mapping
-        The style of each quasi-identifier.
-    rows : int
-        How many rows are published.
-
-    Examples
-    --------
     >>> endless_sets({"town": 37}, {"town": Style("set")}, 100)[0].partition(";")[0]
     "in 37% of rows '*' is published for column 'town'"
     """
@@ -140,18 +107,10 @@ def endless_sets(starred: Mapping[str, int], how: Mapping[str, Style], rows: int
 
 @dataclass(frozen=True, eq=False)
 class Values:
-    """What each group, or each row, publishes: one of a few values.
+    """What each group, or each row, publishes: one of a few values."""
 
-    Parameters
-    ----------
-    values : polars.Series
-        The values; texts may occur twice.
-    which : array of int
-        Which of them each group publishes.
-    """
-
-    values: pl.Series
-    which: Ints | Codes
+    values: pl.Series  # texts may occur twice
+    which: Ints | Codes  # the value of each group
 
     @classmethod
     def of_keys(cls, keys: Ints, size: int, values: Callable[[Ints], pl.Series]) -> Values:
@@ -160,11 +119,9 @@ class Values:
         return cls(values(distinct), which)
 
     def by_row(self, labels: Codes) -> pl.Series:
-        """Publish the values row by row.
-
-        Each text is held once, in an order that tells nothing, and none that no group publishes:
-        a file would keep it.
-        """
+        """Publish the values row by row."""
+        # Each text is held once, in an order that tells nothing, and none that no group publishes:
+        # a file would keep it.
         used, which = compress(self.which, len(self.values))
         values = self.values.alias("")  # polars may take a name such as ^a.*$ for a pattern
         values = values.gather(used)
@@ -175,21 +132,11 @@ class Values:
 
 @dataclass(frozen=True, eq=False)
 class _Held:
-    """The codes that each group holds, missing ones apart.
-
-    Parameters
-    ----------
-    rows : _Rows
-        The rows of each group.
-    quasi : Quasi
-        The quasi-identifier.
-    ends : pair of arrays, optional
-        The lowest and highest code of each group, if known.
-    """
+    """The codes that each group holds, missing ones apart."""
 
     rows: _Rows
     quasi: Quasi
-    ends: Boxes | None
+    ends: Boxes | None  # the lowest and highest code of each group, if known
 
     @property
     def start(self) -> Ints:
@@ -400,11 +347,9 @@ class _Rows:
 
 
 def _common_ancestors(tree: Hierarchy, low: Ints, high: Ints) -> Ints:
-    """Return the lowest nodes that have both nodes, of which the first is no later, below them.
-
-    In preorder the nodes below a node are consecutive, so what covers the first and the last of
-    several nodes covers all of them.
-    """
+    """Return the lowest nodes that have both nodes below them; `low` comes no later than `high`."""
+    # In preorder the nodes below a node are consecutive, so what covers the first and the last of
+    # several nodes covers all of them.
     end = _last_below(tree)
     nodes = low
     for _ in range(tree.height):

@@ -221,13 +221,13 @@ class Release:
 
 
 def _differ(one: pl.Series, other: pl.Series) -> bool:
-    """Tell whether two columns hold other values, whatever their types."""
+    """Return whether two columns hold other values, whatever their types."""
     plain = [as_string(series.alias("")) for series in (one, other)]
     return one.dtype == other.dtype and not plain[0].equals(plain[1], null_equal=True)
 
 
 def percentages(losses: Mapping[str, float], weights: Sequence[float]) -> dict[str, Any]:
-    """Say what generalised quasi-identifiers lost, by the share of each one's domain."""
+    """Return what generalised quasi-identifiers lost, in percent of each one's domain."""
     return {
         "ncp_percent": _rounded(100 * float(np.average(list(losses.values()), weights=weights))),
         "ncp_percent_by_attribute": {name: _rounded(100 * loss) for name, loss in losses.items()},
@@ -240,10 +240,8 @@ def _rounded(figure: float) -> float:
 
 
 def fingerprint(*frames: pl.DataFrame) -> int:
-    """Return a number that changes with any cell of tables, and with the names of their columns.
-
-    It is good for one run of the program only.
-    """
+    """Return a number that changes with any cell of the tables, and with the names of columns."""
+    # It is good for one run of the program only.
     return hash(tuple((*f.columns, int(f.hash_rows(seed=2008).sum())) for f in frames))
 
 
@@ -270,30 +268,9 @@ def describe(
     group: str | None,
     seconds: Mapping[str, float],
 ) -> dict[str, Any]:
-    """Compose the manifest of a release that has been verified.
-
-    Parameters
-    ----------
-    request : Request
-        What was asked.
-    made : mapping
-        What the algorithm tells of how it made them.
-    suppressed : int
-        How many rows were left out.
-    loss : mapping
-        What the release is worth less than the table, in the algorithm's own terms.
-    verified : CheckResult
-        What the published values were found to satisfy. Groups that are published alike count as
-        one, as whoever reads the release counts them.
-    warnings : sequence of str
-        What a custodian must know.
-    origin : str
-        Where the randomness comes from; see `wideberth.randomness.RootKey`.
-    group : str, optional
-        The column of group ids.
-    seconds : mapping
-        How long each phase took.
-    """
+    """Compose the manifest of a release that has been verified."""
+    # verified: groups that are published alike count as one, as whoever reads the release counts
+    # them. loss: in the algorithm's own terms. made: how the algorithm made the groups.
     rows = verified.rows
     total = rows + suppressed
     return {
@@ -334,14 +311,12 @@ def _as_written(principle: Principle, on: str | None) -> str:
 
 
 def _without_worst(result: CheckResult, *, rounded: bool) -> dict[str, Any]:
-    """Leave out the worst groups: a reader has the table, and need not be led to them.
-
-    Where rows were suppressed, all digits of t would tell something of their values, for it
-    compares with them.
-    """
+    """Return the verdict without the worst groups: a reader need not be led to them."""
     told = result.to_dict()
     for principle, report in zip(told["principles"], result.principles, strict=True):
         del principle["worst"]
+        # Where rows were suppressed, all digits of t would tell something of their values, for it
+        # compares with them.
         if rounded and compares(report.principle):
             principle["achieved"] = {k: ceil(v * 100) / 100 for k, v in report.achieved.items()}
     return told

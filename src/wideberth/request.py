@@ -38,45 +38,21 @@ from wideberth.words import is_text, with_numbers
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Request:
-    """What is asked of a release.
+    """What a release is asked to be."""
 
-    Parameters
-    ----------
-    native : object
-        The table as it was given; a polars one if it was a file.
-    frame : polars.DataFrame
-        The same for us to work on.
-    columns : sequence of str
-        The names of its columns.
-    source : Path, optional
-        The file it came from.
-    roles : mapping
-        Columns by role; every column has one.
-    principles : sequence of Principle
-        What the release must satisfy.
-    hierarchies, types : mapping
-        By column.
-    transform : Transform
-        How it is made.
-    group : str, bool or None
-        The name of the column of group ids, whether there is to be one, or None: if need be.
-    rows_are_people : bool
-        Whether somebody said that every row is a different person.
-    people : People, optional
-        An identifier that repeats. Of a table whose rows are not at hand, an engine finds it.
-    """
-
-    native: Any
-    frame: pl.DataFrame
+    native: Any  # as it was given; a polars table if it was a file
+    frame: pl.DataFrame  # the same for us to work on
     columns: Sequence[str]
-    source: Path | None
-    roles: Mapping[str, Sequence[str]]
+    source: Path | None  # the file it came from
+    roles: Mapping[str, Sequence[str]]  # columns by role; every column has one
     principles: Sequence[Principle]
-    hierarchies: Mapping[str, Any]
+    hierarchies: Mapping[str, Any]  # by column, as are types
     types: Mapping[str, str]
     transform: Transform
+    # the name of the column of group ids, whether there is to be one, or None: if need be
     group: str | bool | None
-    rows_are_people: bool = False
+    rows_are_people: bool = False  # whether somebody said that every row is a different person
+    # An identifier that repeats. Of a table whose rows are not at hand, an engine finds it.
     people: People | None = None
 
     @classmethod
@@ -94,10 +70,8 @@ class Request:
         rows_are_people: bool | None = None,
         schema: pl.DataFrame | None = None,
     ) -> Request:
-        """Put arguments and policy together; an argument that is given goes first.
-
-        Of a table that is not at hand its `schema` is given: its columns, without rows.
-        """
+        """Put arguments and policy together; an argument that is given goes first."""
+        # Of a table that is not at hand its `schema` is given: its columns, without rows.
         if policy is not None and not isinstance(policy, Policy):
             policy = Policy.load(policy)
         rules = policy or Policy(roles={})
@@ -187,11 +161,9 @@ class Request:
         return replace(self, frame=frame, native=frame)
 
     def kind(self, series: pl.Series) -> str | None:
-        """Return the type to read a quasi-identifier as, given its values; None to infer it.
-
-        It is published anew, and should look as it did: 25.0 is written 25. Text that can be read
-        in two ways is refused, unless a type or a hierarchy says that it is text.
-        """
+        """Return the type to read a quasi-identifier as, given its values; None to infer it."""
+        # It is published anew, and should look as it did: 25.0 is written 25. Text that can be read
+        # in two ways is refused, unless a type or a hierarchy says that it is text.
         column = series.name
         if column in self.types:
             return self.types[column]
@@ -233,7 +205,7 @@ class Request:
 
 
 def _person(roles: Mapping[str, Sequence[str]]) -> dict[str, Sequence[str]]:
-    """Say where to look for an identifier that repeats."""
+    """Return where to look for an identifier that repeats."""
     return {"identifier": roles["identifier"], "ignored": roles["sensitive"]}
 
 

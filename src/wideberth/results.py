@@ -21,30 +21,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class GroupReport:
-    """One group as a principle judges it.
+    """One group as a principle judges it."""
 
-    Parameters
-    ----------
-    values : dict
-        The group's quasi-identifiers as published. They may be those of a single person, so they
-        are shown and put into JSON on request only.
-    rows : int
-        Its size.
-    satisfied : bool
-        The verdict.
-    achieved : dict
-        The strongest parameters it reaches.
-    reason : str
-        What the verdict rests on.
-    number : int, optional
-        The group's row in `CheckResult.table`, counted from 1, where that is known.
-    """
-
+    # The quasi-identifiers as published. They may be those of a single person, so they are shown
+    # and put into JSON on request only.
     values: dict[str, Any] = field(repr=False)
-    rows: int
+    rows: int  # its size
     satisfied: bool
-    achieved: dict[str, float]
-    reason: str
+    achieved: dict[str, float]  # the strongest parameters it reaches
+    reason: str  # what the verdict rests on
+    # its row in `CheckResult.table`, counted from 1, where that is known
     number: int | None = field(default=None, compare=False)
 
     def to_dict(self, *, show_rows: bool = False) -> dict[str, Any]:
@@ -65,32 +51,17 @@ class GroupReport:
 
 @dataclass(frozen=True)
 class PrincipleReport:
-    """A principle's verdict on a table.
-
-    Parameters
-    ----------
-    principle : Principle
-        The principle, with its parameters.
-    on : str or None
-        The sensitive attribute it was checked on.
-    satisfied : bool
-        Whether every group satisfies it.
-    achieved : dict
-        For each parameter, the strongest value that every group reaches while the other parameters
-        stay as they are.
-    violating_groups, violating_rows : int
-        How many groups fail, and how many rows are in them.
-    worst : list of GroupReport
-        The worst groups, the worst first.
-    """
+    """A principle's verdict on a table."""
 
     principle: Principle
     on: str | None
     satisfied: bool
+    # The strongest value of each parameter that every group reaches while the others stay as they
+    # are.
     achieved: dict[str, float]
     violating_groups: int
     violating_rows: int
-    worst: list[GroupReport]
+    worst: list[GroupReport]  # the worst first
     _claims: Callable[[int], list[Claim]] | None = field(default=None, repr=False, compare=False)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -103,11 +74,9 @@ class PrincipleReport:
         return None if self.on is None else shown(self.on.split("+"))
 
     def claims(self, worst: int = 5) -> list[Claim]:
-        """Return what an adversary can claim about the worst groups, where near means something.
-
-        Unlike all else in a report, claims quote sensitive values. Principles without a distance
-        have none.
-        """
+        """Return what an adversary can claim about the worst groups, where near means something."""
+        # Unlike all else in a report, claims quote sensitive values. Principles without a distance
+        # have none.
         return [] if self._claims is None else self._claims(worst)
 
     def to_dict(self, *, show_rows: bool = False) -> dict[str, Any]:

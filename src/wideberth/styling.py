@@ -17,27 +17,15 @@ from wideberth.transform import MAX_SET, RECODINGS, Grid
 
 @dataclass(frozen=True)
 class Style:
-    """How one quasi-identifier is published.
+    """How one quasi-identifier is published."""
 
-    Parameters
-    ----------
-    recoding : str
-        One of `RECODINGS`.
-    grid : number or str, optional
-        Where intervals and bounds may end; see `wideberth.align.ends`.
-    max_set : int
-        How many values a set may list; a longer one is published as ``*``.
-    """
-
-    recoding: str
-    grid: Grid | None = None
-    max_set: int = MAX_SET
+    recoding: str  # one of `RECODINGS`
+    grid: Grid | None = None  # where intervals and bounds may end; see `wideberth.align.ends`
+    max_set: int = MAX_SET  # a set of more values is published as ``*``
 
     def columns(self, quasi: Quasi) -> list[str]:
-        """Return the names of the columns that are published for a quasi-identifier.
-
-        They do not depend on its values, so that every release under a policy has the same.
-        """
+        """Return the names of the columns that are published for a quasi-identifier."""
+        # They do not depend on its values, so that every release under a policy has the same.
         if self.recoding != "bounds":
             return [quasi.name]
         return [f"{quasi.name}_{part}" for part in ("min", "max", "missing")]
@@ -49,26 +37,9 @@ def styles(
     align: str | Mapping[str, Grid] | None = None,
     max_set: int = MAX_SET,
 ) -> dict[str, Style]:
-    """Decide how each quasi-identifier is published.
-
-    Parameters
-    ----------
-    quasis : sequence of Quasi
-        The quasi-identifiers.
-    recoding : str or mapping, optional
-        One of `RECODINGS` by column, or one for all columns that it suits. By default a hierarchy
-        where there is one, intervals for numbers and dates, and sets.
-    align : str or mapping, optional
-        Grids by column. "hierarchy" publishes the node of a hierarchy, for one column or for all
-        that have one.
-    max_set : int
-        How many values a set may list.
-
-    Returns
-    -------
-    dict
-        The style of each quasi-identifier.
-    """
+    """Decide how each quasi-identifier is published."""
+    # By default a hierarchy where there is one, intervals for numbers and dates, and sets. With
+    # align="hierarchy" the node of a hierarchy is published.
     names = [quasi.name for quasi in quasis]
     for what, given in (("recoding", recoding), ("align", align)):
         for name in given if isinstance(given, Mapping) else ():
@@ -97,14 +68,9 @@ SINGLE = "numbers of single people are published"
 
 
 def require_coarse(quasis: Sequence[Quasi], how: Mapping[str, Style]) -> list[str]:
-    """Refuse record numbers whose published ranges or sets would name those of single people.
-
-    Returns
-    -------
-    list of str
-        Cautions, for columns that look like record numbers, or differ in nearly every row, though
-        their names say nothing.
-    """
+    """Refuse record numbers whose published ranges or sets would name those of single people."""
+    # Returns cautions for columns that look like record numbers, or differ in nearly every row,
+    # though their names say nothing.
     cautions = []
     for quasi in quasis:
         style, domain = how[quasi.name], quasi.domain
@@ -119,21 +85,9 @@ def require_coarse(quasis: Sequence[Quasi], how: Mapping[str, Style]) -> list[st
 def exposed(
     name: str, values: pl.Series, counts: Ints, what: str, *, exact: bool = False
 ) -> list[str]:
-    """Refuse a quasi-identifier that names people or records; return a caution if it may.
-
-    Parameters
-    ----------
-    name : str
-        The quasi-identifier.
-    values : polars.Series
-        Its different values.
-    counts : array of int
-        How many rows have each of them.
-    what : str
-        How they would be published, as in "its ranges end at".
-    exact : bool
-        Whether they would be published as they are, whatever hierarchy or grid they have.
-    """
+    """Refuse a quasi-identifier that names people or records; return a caution if it may."""
+    # what: how they would be published, as in "its ranges end at". exact: they would be published
+    # as they are, whatever hierarchy or grid they have.
     known = leads_to_people(name, values, counts)
     if known is None:
         return []

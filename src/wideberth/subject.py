@@ -22,19 +22,7 @@ from wideberth.words import is_text
 
 
 class Subject(Attributes):
-    """A table, its groups, and its sensitive attributes.
-
-    Parameters
-    ----------
-    frame : polars.DataFrame
-        The table.
-    quasi, sensitive : sequence of str
-        Its quasi-identifiers and sensitive attributes.
-    group : str, optional
-        A column of group ids, which then make the groups.
-    hierarchies, types, reference : optional
-        See `wideberth.attributes.Attributes`.
-    """
+    """A table, its groups, and its sensitive attributes."""
 
     def __init__(
         self,
@@ -47,6 +35,7 @@ class Subject(Attributes):
         types: Mapping[str, str],
         reference: pl.DataFrame | None = None,
     ) -> None:
+        # group: a column of group ids, which then make the groups. reference: see `Attributes`.
         if not quasi and group is None:
             raise ParameterError(
                 "no quasi-identifiers are given",
@@ -80,10 +69,8 @@ class Subject(Attributes):
 
     @property
     def readable(self) -> dict[str, Any]:
-        """The keys whose text is read as numbers and dates, if it is such, with their hierarchies.
-
-        Labels of groups are text as it is, as is what has the type of text.
-        """
+        """The keys whose text may be read as numbers and dates, with their hierarchies."""
+        # Labels of groups are text as it is, as is what has the type of text.
         return {
             name: self.hierarchies.get(name)
             for name in ([] if self.group is not None else self.quasi)
@@ -138,13 +125,7 @@ class Subject(Attributes):
         return self._groups[column]
 
     def uneven(self, columns: Sequence[str]) -> Uneven | None:
-        """Find groups within which some columns differ; None if there are none.
-
-        Parameters
-        ----------
-        columns : sequence of str
-            What rows of a group must have in common.
-        """
+        """Find groups within which some columns differ; None if there are none."""
         labels, count = self.partition.labels, self.partition.count
         first = self.partition.first_rows()[labels]
         differs = np.zeros(count, dtype=bool)
@@ -174,17 +155,9 @@ class Subject(Attributes):
     def with_population(
         self, population: object
     ) -> tuple[Groups, Callable[[int], dict[str, Any]], Ints]:
-        """Group the table and a population together, for the latter may have more groups.
-
-        Returns
-        -------
-        groups : Groups
-            The sizes in both, also of groups that the table lacks.
-        values : callable
-            What identifies one of these groups.
-        places : array of int
-            Where the table's own groups are among them.
-        """
+        """Group the table and a population together, for the latter may have more groups."""
+        # Returns the sizes in both, also of groups that the table lacks; what identifies one of
+        # these groups; and where the table's own groups are among them.
         if population is None:
             raise ParameterError(
                 "delta-presence needs a table of the population",

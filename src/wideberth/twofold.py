@@ -34,29 +34,17 @@ _ORDER = "name the two tables in the right order: quasi-identifiers first"
 
 @dataclass(frozen=True, eq=False)
 class TwoTables:
-    """Two tables that belong together.
+    """The two tables of an anatomised release."""
 
-    Parameters
-    ----------
-    quasi : polars.DataFrame
-        A row for each person, with a column of group ids.
-    sensitive : polars.DataFrame
-        Group id, sensitive value, and how many rows hold it: one, if no column says so.
-    group, value : str
-        The columns of group ids and of sensitive values.
-    member, owner : array of int
-        The group of each row of the one and the other, numbered alike.
-    counts : array of int
-        How many rows each line of the sensitive table stands for.
-    """
-
-    quasi: pl.DataFrame
+    quasi: pl.DataFrame  # a row for each person, with a column of group ids
+    # group id, sensitive value, and how many rows hold it: one, if no column says so
     sensitive: pl.DataFrame
-    group: str
+    group: str  # column of group ids; `value` is that of sensitive values
     value: str
+    # the group of each row of `quasi`; `owner` is that of `sensitive`, numbered alike
     member: Codes
     owner: Codes
-    counts: Ints
+    counts: Ints  # how many rows each line of the sensitive table stands for
 
     @classmethod
     def of(cls, quasi: pl.DataFrame, sensitive: pl.DataFrame, group: str) -> TwoTables:
@@ -98,10 +86,8 @@ class TwoTables:
         return cls(quasi, sensitive, group, values[0], member, owner, counts)
 
     def paired(self) -> pl.DataFrame:
-        """Give each row of a group one of the group's values, never mind which.
-
-        All that a principle asks of groups is the same for every such pairing.
-        """
+        """Return the rows, each with one of its group's values, never mind which."""
+        # All that a principle asks of groups is the same for every such pairing.
         order = np.argsort(self.owner, kind="stable")
         rows = self.quasi[np.argsort(self.member, kind="stable")]
         values = self.sensitive[self.value][np.repeat(order, self.counts[order])]
@@ -129,11 +115,9 @@ class TwoTables:
 
 
 def require_fit(principle: Principle) -> None:
-    """Refuse a principle that two tables cannot answer for.
-
-    Rows are told apart by exact quasi-identifiers, so none speaks of groups of equal rows. And
-    which values of several attributes go together is not the same for every pairing.
-    """
+    """Refuse a principle that two tables cannot answer for."""
+    # Exact quasi-identifiers tell rows apart, so there are no groups of equal rows to check. And
+    # which values of several attributes go together is not the same for every pairing.
     if principle.needs in ("size", "population") or isinstance(principle, AlphaKAnonymity):
         raise ParameterError(
             f"{principle.name} speaks of rows with equal quasi-identifiers, which anatomy "

@@ -37,27 +37,10 @@ def require_truth(
     group: str | None,
     consistent: bool = False,
 ) -> None:
-    """Raise unless a table that is about to be published says the truth about its rows.
-
-    Parameters
-    ----------
-    table : polars.DataFrame
-        The table as its readers will see it.
-    original : polars.DataFrame
-        Of the rows behind it, the columns that must be as they were.
-    order : array of int
-        The row of the original that each published row stands for.
-    quasis : sequence of Quasi
-        The original quasi-identifiers.
-    styles : mapping
-        How each of them is published.
-    untouched : sequence of str
-        The columns that must be as they were.
-    group : str, optional
-        The column of group ids. Rows of a group must be published alike.
-    consistent : bool
-        Whether a value must be published in the same way wherever it occurs.
-    """
+    """Raise unless a table that is about to be published says the truth about its rows."""
+    # original: the columns that must be as they were, of the rows behind the table. order: the row
+    # of the original that each published row stands for. consistent: a value must be published in
+    # the same way wherever it occurs.
     rows = len(quasis[0].codes)
     seen = np.zeros(rows, dtype=bool)
     seen[order] = True
@@ -95,21 +78,9 @@ def require_anatomy(
     group: str,
     value: str,
 ) -> None:
-    """Raise unless two tables that are about to be published say the truth, and no more.
-
-    Parameters
-    ----------
-    quasi, sensitive : polars.DataFrame
-        The tables as their readers will see them.
-    original : polars.DataFrame
-        The table that they were made from.
-    rows : array of int
-        The row of the original that each published row stands for.
-    untouched : sequence of str
-        The columns that must be as they were.
-    group, value : str
-        The columns of group ids and of sensitive values.
-    """
+    """Raise unless two tables that are about to be published say the truth, and no more."""
+    # rows: the row of the original that each published row stands for. untouched: the columns that
+    # must be as they were.
     if len(np.unique(rows)) < quasi.height or len(rows) != quasi.height:
         raise _defect("rows were lost or doubled")
     if [quasi.columns, sensitive.columns] != [[*untouched, group], [group, value, COUNT]]:
@@ -132,20 +103,8 @@ def _tally(table: pl.DataFrame, many: pl.Expr) -> pl.DataFrame:
 
 
 def require_principles(table: pl.DataFrame, question: Mapping[str, Any]) -> CheckResult:
-    """Raise unless a table that is about to be published keeps its principles.
-
-    Parameters
-    ----------
-    table : polars.DataFrame
-        The table as its readers will see it.
-    question : mapping
-        How `wideberth.check` asks whether the principles are kept.
-
-    Returns
-    -------
-    CheckResult
-        What the published values were found to satisfy.
-    """
+    """Raise unless a table that is about to be published keeps its principles."""
+    # question: how `wideberth.check` asks whether the principles are kept.
     result = check(table, worst=0, **question)
     if result.uneven is not None:
         raise _defect(f"'{result.uneven.columns[0]}' differs within a group")

@@ -19,12 +19,12 @@ DType: TypeAlias = pl.DataType | type[pl.DataType]
 
 
 def held_as_words(dtype: DType) -> bool:
-    """Tell whether a column holds text by its distinct values."""
+    """Return whether a column holds text by its distinct values."""
     return isinstance(dtype, pl.Categorical) and dtype.categories.namespace() == _OURS
 
 
 def is_text(dtype: DType) -> bool:
-    """Tell whether a column holds text, in whichever way."""
+    """Return whether a column holds text, in whichever way."""
     return dtype == pl.String or held_as_words(dtype)
 
 
@@ -52,13 +52,12 @@ def by_word(column: pl.Series, function: Callable[[pl.Series], pl.Series]) -> pl
 
 
 def with_numbers(frame: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
-    """Make whole numbers of columns of text, where that changes no letter of them.
-
-    So a typed file gets numbers, and a file of text the same text as before.
+    """Make whole numbers of columns of text, where that changes no character of them.
 
     >>> with_numbers(pl.DataFrame({"a": ["7", None], "b": ["07", "8"]}), ["a", "b"]).dtypes
     [Int64, String]
     """
+    # So a typed file gets numbers, and a file of text the same text as before.
     made = []
     for series in frame:
         if series.name in columns and is_text(series.dtype):
@@ -71,10 +70,8 @@ def with_numbers(frame: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
 
 
 def in_words(column: pl.Series) -> tuple[pl.Series, npt.NDArray[np.int32]]:
-    """Return the texts of a column, and for each row which of them it holds; -1 if none.
-
-    A text may occur in no row.
-    """
+    """Return the texts of a column, and for each row which of them it holds; -1 if none."""
+    # A text may occur in no row.
     return _texts(column), column.to_physical().cast(pl.Int32).fill_null(-1).to_numpy()
 
 

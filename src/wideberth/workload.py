@@ -119,7 +119,7 @@ class Workload:
         return len(self.first)
 
     def matches(self, query: int, columns: Sequence[_Narrow], rows: int) -> Bools:
-        """Tell which of so many rows lie in a query's intervals, on the columns that are given.
+        """Return which of so many rows lie in a query's intervals, on the columns that are given.
 
         They are those of the first attributes, and may be fewer than all.
         """
@@ -376,10 +376,8 @@ def _narrow(codes: npt.NDArray[Any]) -> _Narrow:
 
 
 def _adder(start: Ints, weights: npt.NDArray[Any]) -> csr_array:
-    """Return a matrix whose product with marks adds up the weights of the marked, run by run.
-
-    Many short runs are added up several times as fast as by `numpy.add.reduceat`.
-    """
+    """Return a matrix whose product with marks adds up the weights of the marked, run by run."""
+    # Many short runs are added up several times as fast as by `numpy.add.reduceat`.
     from scipy.sparse import csr_array
 
     place = np.arange(len(weights), dtype=np.int32)

@@ -21,15 +21,7 @@ from wideberth.schema import TYPES, by_column, prefix_of
 
 @dataclass(frozen=True)
 class About:
-    """What is asked about.
-
-    Parameters
-    ----------
-    names : list of str
-        The columns of the sensitive attribute.
-    types, hierarchies : dict
-        What is known of them.
-    """
+    """The sensitive attribute that is asked about, and what is known of its columns."""
 
     names: list[str]
     types: dict[str, str]
@@ -92,15 +84,7 @@ class About:
 
 
 def adopted(table: object, policy: Policy | None) -> pl.DataFrame:
-    """Take in a table, a file or a single column, with its numbers and dates read.
-
-    Parameters
-    ----------
-    table : object
-        As in `advise`.
-    policy : Policy, optional
-        Says how a file is read.
-    """
+    """Take in a table, a file or a single column, with its numbers and dates read."""
     if isinstance(table, str | Path):
         return tables.read(table, policy.options if policy else None)
     frame = _in_memory(table)

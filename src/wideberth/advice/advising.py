@@ -77,7 +77,7 @@ def advise(
     max_memory: int | None = None,
     memory: str | int | None = None,
 ) -> Advice:
-    """Tell which parameters are possible for a sensitive attribute.
+    """Return which parameters are possible for a sensitive attribute.
 
     Parameters
     ----------
@@ -257,7 +257,7 @@ class Advice:
         e1: float | None = None,
         e2: float | None = None,
     ) -> bool:
-        """Tell whether some partition of the table satisfies (ε,m)-anonymity."""
+        """Return whether some partition of the table satisfies (ε,m)-anonymity."""
         return self._numbers.feasible(
             EpsilonMAnonymity(
                 epsilon=epsilon, m=m, relative=relative, e1=e1, e2=e2, allowed=self.allowed
@@ -399,7 +399,7 @@ class Advice:
         return as_html("advice", self.to_dict())
 
     def __repr__(self) -> str:
-        """Say what it is about."""
+        """Return a text that names the sensitive attribute and the number of rows."""
         return f"Advice(sensitive={self.sensitive!r}, rows={self.rows})"
 
 

@@ -15,27 +15,13 @@ Probe = Callable[[Fraction], tuple[Verdict, Fraction]]
 
 @dataclass(frozen=True)
 class Bracket:
-    """What is certain of the strongest value of a parameter; between the two, nothing is.
+    """Bounds on the strongest value of a parameter; what lies between them is unknown."""
 
-    Parameters
-    ----------
-    feasible : Fraction or None
-        Up to there it is possible, for groups are known. None if that is known of no value.
-    infeasible : Fraction or None
-        From there on it is impossible, and there is a witness. None if that is known of no value.
-    attained : bool
-        Whether `feasible` itself is possible, not only what is below it.
-    beyond : bool
-        Whether only what is above `infeasible` is impossible, not itself.
-    every : bool
-        Whether all values are possible.
-    """
-
-    feasible: Fraction | None
-    infeasible: Fraction | None
-    attained: bool = True
-    beyond: bool = False
-    every: bool = False
+    feasible: Fraction | None  # possible up to here; None if no value is known to be
+    infeasible: Fraction | None  # impossible from here on; None if no value is known to be
+    attained: bool = True  # whether `feasible` itself is possible, not only what is below
+    beyond: bool = False  # whether only values above `infeasible` are impossible, not itself
+    every: bool = False  # whether all values are possible
 
     @property
     def gap(self) -> Fraction | None:
@@ -48,21 +34,7 @@ class Bracket:
 
 
 class Narrowing:
-    """Moves both ends of a bracket towards each other.
-
-    Parameters
-    ----------
-    low : Fraction
-        A possible value.
-    high : Fraction or None
-        From where on all is known to be impossible, if that is known.
-    top : Fraction
-        No value above it need be asked for.
-    between : callable
-        Picks a value between two others.
-    close : callable
-        Tells whether two values are near enough to stop.
-    """
+    """A search that moves both ends of a bracket towards each other."""
 
     def __init__(
         self,
@@ -73,6 +45,7 @@ class Narrowing:
         between: Callable[[Fraction, Fraction], Fraction],
         close: Callable[[Fraction, Fraction], bool],
     ) -> None:
+        # `low` is possible; all from `high` on is impossible; nothing above `top` is asked for.
         self.low, self.high, self.top = low, high, top
         self.between, self.close = between, close
 

@@ -21,26 +21,12 @@ from wideberth.principles.search import Line, Searched
 
 @dataclass(frozen=True, eq=False)
 class Crowding(Line):
-    """Codes on a line, and how much of a group may be similar.
+    """Codes on a line, and how large a share of a group may be similar."""
 
-    Parameters
-    ----------
-    share : Fraction
-        The most of a group that any crowd may hold.
-    """
-
-    share: Fraction
+    share: Fraction  # the most of a group that any crowd may hold
 
     def fullest(self, codes: Ints | Codes, counts: Ints | None = None) -> tuple[int, int]:
-        """Return how many rows the fullest crowd has, and the place where it begins.
-
-        Parameters
-        ----------
-        codes : array of int
-            Codes that occur.
-        counts : array of int, optional
-            How many rows hold each; by default one.
-        """
+        """Return how many rows the fullest crowd has, and the place where it begins."""
         held = np.zeros(len(self.reach), dtype=np.int64)
         np.add.at(held, self.place[codes], 1 if counts is None else counts)
         running = np.concatenate(([0], np.cumsum(held)))
@@ -50,10 +36,8 @@ class Crowding(Line):
 
 
 def crowding(rule: Rule, size: int) -> Crowding | None:
-    """Return what a rule for a domain of so many codes says about crowds, if that is all it says.
-
-    A smallest group size (of (α,k)-anonymity) does not matter to crowds and stays with the rule.
-    """
+    """Return what a rule for a domain of `size` codes says about crowds; None if it says more."""
+    # A smallest group size (of (α,k)-anonymity) does not matter to crowds and stays with the rule.
     each = np.arange(size)
     beside = rule.allowance
     if beside is not None and isinstance(rule, _Crowd | _Frequency):

@@ -45,28 +45,17 @@ MOST = 4_000_000
 
 @dataclass(frozen=True, eq=False)
 class Satisfiability:
-    """Whether a table can satisfy (ε,δ)^k-dissimilarity.
+    """The answer to whether a table can satisfy (ε,δ)^k-dissimilarity."""
 
-    Parameters
-    ----------
-    verdict : str
-        "yes", "no" or "unknown": no partition was found, and none was ruled out.
-    groups : array of int, optional
-        With a yes: the group of each row of the table; if that is not in memory, of each row in
-        the order of their values.
-    delta : Fraction, optional
-        With a yes: the δ that these groups reach.
-    witness : str, optional
-        With a no: the reason.
-    """
-
-    verdict: Verdict
+    verdict: Verdict  # "unknown": no partition was found, and none was ruled out
+    # With a yes: the group of each row; of a table not in memory, of its rows in the order of
+    # values.
     groups: Ints | None = None
-    delta: Fraction | None = None
-    witness: str | None = None
+    delta: Fraction | None = None  # with a yes: the δ that these groups reach
+    witness: str | None = None  # with a no: the reason
 
     def __bool__(self) -> bool:
-        """Tell whether it is known to be possible."""
+        """Return whether it is known to be possible."""
         return self.verdict == "yes"
 
     def to_dict(self) -> dict[str, Any]:
@@ -79,19 +68,7 @@ class Satisfiability:
 
 
 class DissimilarityAdvice:
-    """What is possible with a distance. Made by `Advice.dissimilarity`.
-
-    Parameters
-    ----------
-    column : Column
-        The sensitive attribute.
-    distance : str or callable
-        As in `Dissimilarity`.
-    max_memory : int, optional
-        How many megabytes distances may take at a time.
-    counts : array of int, optional
-        How many rows hold each code, if the column's own codes are not one for each row.
-    """
+    """Advice on dissimilarity by one distance, made by `Advice.dissimilarity`."""
 
     def __init__(
         self,
@@ -101,6 +78,8 @@ class DissimilarityAdvice:
         max_memory: int | None = None,
         counts: Ints | None = None,
     ) -> None:
+        # max_memory: megabytes that distances may take at a time. counts: how many rows hold each
+        # code, if the column's own codes are not one for each row.
         self.distance = distance
         self._column = column
         self._at_hand = counts is None
@@ -115,7 +94,7 @@ class DissimilarityAdvice:
             self.space: Space = space(column.domain, distance)
 
     def satisfiable(self, epsilon: float, delta: float, k: int) -> Satisfiability:
-        """Tell whether some partition satisfies: yes with groups, no with a witness, or unknown.
+        """Return whether some partition satisfies: yes with groups, no with a witness, or unknown.
 
         >>> from wideberth import advise
         >>> found = advise([1, 2, 3, 4]).dissimilarity().satisfiable(epsilon=1, delta=1, k=2)
@@ -142,16 +121,15 @@ class DissimilarityAdvice:
             return Satisfiability("yes", groups=labels, delta=reached)
 
     def max_delta(self, epsilon: float, k: int) -> Bracket:
-        """Return the largest δ for ε and k: up to `feasible` possible, above `infeasible` not.
-
-        A row with d others near it needs (N - 1 - d) / (k - 1) >= δ, as k - 1 others or more are in
-        its group. Of Q rows all near each other, groups have room for δ floor(N/k) + (1 - δ) N,
-        so (N - Q) / (N - floor(N/k)) >= δ.
+        """Return the largest δ for ε and k: `feasible` is possible, all above `infeasible` not.
 
         >>> from wideberth import advise
         >>> advise([1, 2, 3, 50]).dissimilarity().max_delta(epsilon=1, k=3).feasible
         Fraction(1, 3)
         """
+        # A row with d others near it needs (N - 1 - d) / (k - 1) >= δ, as k - 1 others or more are
+        # in its group. Of Q rows all near each other, groups have room for δ floor(N/k) + (1 - δ)
+        # N, so (N - Q) / (N - floor(N/k)) >= δ.
         reach = fraction(epsilon)
         with bounded(self._max_memory):
             return self._max_delta(self._codes, self._rule(reach, Fraction(0), k), reach, k)
@@ -159,13 +137,12 @@ class DissimilarityAdvice:
     def max_epsilon(self, delta: float, k: int) -> Bracket:
         """Return the largest ε for δ and k: up to `feasible` possible, from `infeasible` on not.
 
-        Of numbers with δ = 1 it is exact, and only what is below it is possible.
-
         >>> from wideberth import advise
         >>> bracket = advise([1, 2, 3, 50]).dissimilarity().max_epsilon(delta=1, k=2)
         >>> bracket.feasible, bracket.attained, bracket.gap
         (Fraction(2, 1), False, Fraction(0, 1))
         """
+        # Of numbers with δ = 1 it is exact, and only what is below it is possible.
         share = fraction(delta)
         with bounded(self._max_memory):
             self._rule(Fraction(0), share, k)  # refuses what makes no sense
@@ -194,7 +171,7 @@ class DissimilarityAdvice:
         return Bracket(Fraction(low) if low > 0 else None, Fraction(high), beyond=True)
 
     def risk_curve(self, points: int = 20) -> RiskCurve:
-        """Return the risk of the table as one single group, for so many ε."""
+        """Return the risk of the table as one single group, for at most `points` ε."""
         if points < 2:
             raise ParameterError("points must be a whole number from 2", hint="points=20")
         with bounded(self._max_memory):
@@ -203,10 +180,8 @@ class DissimilarityAdvice:
     def to_dict(
         self, *, epsilon: float | None = None, delta: float | None = None, k: int = 2
     ) -> dict[str, Any]:
-        """Return plain values, for JSON: what was asked and the answers; null for the rest.
-
-        What is possible is rounded down, if at all, and what is impossible up.
-        """
+        """Return plain values for JSON: what was asked and the answers; null for the rest."""
+        # If anything is rounded, what is possible is rounded down, and what is impossible up.
         asked = epsilon is not None and delta is not None
         curve = self.risk_curve()
         return {
@@ -381,7 +356,7 @@ def _thinned(codes: Ints) -> Ints:
 
 
 def _yeses(n: int) -> int:
-    """Return how often a yes may be looked for among so many rows."""
+    """Return how often a yes may be looked for among n rows."""
     return next((tries for rows, tries in _YESES if n <= rows), 0)
 
 

@@ -41,36 +41,20 @@ _LEAST, _MOST = 1e-300, 1e300
 
 @dataclass(frozen=True)
 class Limit:
-    """The strongest possible value.
+    """The strongest possible value of a parameter."""
 
-    Parameters
-    ----------
-    value : Fraction or None
-        None if every value that the parameter takes is possible. What no fraction denotes, as an
-        entropy, is the last float that is possible.
-    exclusive : bool
-        Whether the value itself is just out of reach.
-    """
-
+    # None if every value is possible. An entropy, which no fraction denotes, is given as the last
+    # float that is possible.
     value: Fraction | None
-    exclusive: bool = False
+    exclusive: bool = False  # whether the value itself is just out of reach
 
 
 class Whole:
-    """A table as a principle sees it before it is partitioned: one group of all rows.
-
-    Parameters
-    ----------
-    column : Column or None
-        A sensitive attribute; None for principles that look at sizes only.
-    rows : int
-        How many rows there are.
-    counts : array of int, optional
-        How many rows hold each code. By default the column's codes are counted, one for each row;
-        those of a table that is not in memory are of its distinct values, so they do not tell.
-    """
+    """A table as a principle sees it before it is partitioned: one group of all rows."""
 
     def __init__(self, column: Column | None, rows: int, counts: Ints | None = None) -> None:
+        # counts: how many rows hold each code. A table that is not in memory must give them, as the
+        # column's codes are then those of its distinct values.
         self.column = column
         self.rows = rows
         self.at_hand = counts is None
@@ -96,12 +80,12 @@ class Whole:
         return principle.bind(self.domain)
 
     def feasible(self, principle: Principle) -> bool:
-        """Tell whether some partition satisfies a principle (for some, whether one was found)."""
+        """Return whether some partition satisfies a principle (for some, whether one was found)."""
         rule = self.bind(principle)
         return self.looked_at(rule) and bool(rule.feasible(self.groups)[0])
 
     def verdict(self, principle: Principle) -> Verdict:
-        """Tell whether some partition satisfies a principle, as far as that can be told.
+        """Return whether some partition satisfies a principle, as far as that can be told.
 
         >>> from wideberth.encode import encode
         >>> from wideberth.principles import parse
@@ -120,12 +104,12 @@ class Whole:
         return "no" if rule.certain else "unknown"
 
     def looked_at(self, rule: Rule) -> bool:
-        """Tell whether a rule can answer: some look at row by row, of which there may be many."""
+        """Return whether a rule can answer: some look at row by row, of which there may be many."""
         return self.at_hand or self.rows <= MOST or not self.searched(rule)
 
     @staticmethod
     def searched(rule: Rule) -> bool:
-        """Tell whether a rule compares rows with one another to find groups, which takes long."""
+        """Return whether a rule compares rows with one another to find groups, which takes long."""
         return isinstance(rule, Searched) and rule.line is None
 
     def spacing(self, relative: bool, allowed: tuple[object, ...] = ()) -> Spacing:
@@ -140,15 +124,12 @@ class Whole:
         return self._spacings[relative, allowed]
 
     def free(self, rule: Rule) -> bool:
-        """Tell whether no row of the table needs the rule's protection."""
+        """Return whether no row of the table needs the rule's protection."""
         beside = rule.allowance
         return beside is not None and not bool(beside.counts(self.groups).any())
 
     def strongest(self, name: str, key: str, others: Mapping[str, Any]) -> Limit | None:
-        """Return the strongest value of a parameter, given the others.
-
-        None if no value will do, or if none could be told.
-        """
+        """Return the strongest value of a parameter, given the others; None if none is known."""
         weakest = self._weakest(name, key, others)
         if weakest is None:
             return None
@@ -291,15 +272,14 @@ def _float(place: int) -> float:
 
 
 def last_near(guess: int, end: int, possible: Callable[[int], bool], beyond: bool) -> int | None:
-    """Return the last possible place up to the end, if possible ones come first.
-
-    It is looked for around a guess, in steps that double; beyond the guess only if told to.
+    """Return the last possible place up to the end, where all possible places come first.
 
     >>> last_near(7, 100, lambda place: place < 5, True)
     4
     >>> last_near(7, 100, lambda place: place <= 60, True)
     60
     """
+    # It is looked for around a guess, in steps that double; above the guess only if `beyond`.
     step = 1
     if possible(guess):
         if not beyond:

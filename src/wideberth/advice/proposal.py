@@ -52,15 +52,6 @@ _UNITS = (("year", 3650), ("quarter", 1460), ("month", 180), ("week", 28))
 def proposed_policy(frame: pl.DataFrame, guesses: Sequence[Guess]) -> Proposal:
     """Propose principles, hierarchies and grids for a table.
 
-    Parameters
-    ----------
-    frame : polars.DataFrame
-        The table.
-    guesses : sequence of Guess
-        What its columns are, by `wideberth.schema.guess`.
-
-    Examples
-    --------
     >>> people = pl.DataFrame({"age": range(20, 80), "disease": ["flu", "ulcer", "angina"] * 20})
     >>> from wideberth.schema import guess
     >>> proposal = proposed_policy(people, guess(people))
@@ -95,21 +86,6 @@ def _crowd(rows: int) -> Suggestion:
 def proposed_protection(columns: pl.Series | pl.DataFrame, kind: str) -> list[Suggestion]:
     """Propose principles for a sensitive column, or for columns that are one value together.
 
-    Parameters
-    ----------
-    columns : polars.Series or polars.DataFrame
-        The column, or the columns, of the table.
-    kind : str
-        Their type, one of `wideberth.schema.TYPES`.
-
-    Returns
-    -------
-    list of Suggestion
-        Each `value` is an entry as a policy lists it under ``principle``. Those that are `active`
-        can be satisfied; the others are for somebody to decide. An empty value is a remark.
-
-    Examples
-    --------
     >>> proposed_protection(pl.Series("disease", ["flu", "flu", "ulcer", "angina"]), "category")
     ... # doctest: +ELLIPSIS
     [Suggestion(value={'name': 'frequency-l', 'on': 'disease', 'l': 2}, why=..., active=True)]
@@ -117,6 +93,8 @@ def proposed_protection(columns: pl.Series | pl.DataFrame, kind: str) -> list[Su
     >>> wage.value
     {'name': 'delta-l', 'on': 'wage', 'delta': 200, 'l': 3}
     """
+    # Suggestions that are `active` can be satisfied; the others are for somebody to decide. One
+    # with an empty value is a remark.
     frame = columns.to_frame() if isinstance(columns, pl.Series) else columns
     names = frame.columns
     on = names[0] if len(names) == 1 else shown(names)
@@ -308,7 +286,7 @@ def _coarsen(proposal: Proposal, series: pl.Series, guess: Guess) -> None:
 
 
 def _number_people(name: str, series: pl.Series) -> bool:
-    """Tell whether codes seem to number people or records, and are no postcodes by name."""
+    """Return whether codes seem to number people or records, and are no postcodes by name."""
     counted = series.alias("value").drop_nulls().value_counts()
     known = leads_to_people(name, counted["value"], counted["count"].to_numpy())
     return known in ("by name", "by shape") and not _POSTCODE.search(name)

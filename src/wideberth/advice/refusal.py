@@ -33,57 +33,23 @@ _COMMON = 5  # rows that share a value, before it is said that they do
 
 @dataclass(frozen=True)
 class Alternative:
-    """Another setting that may be possible.
+    """Another setting that may be possible."""
 
-    Parameters
-    ----------
-    words : str
-        What to say: "epsilon below 1200 with m=5".
-    principle : Principle, optional
-        The principle with such parameters; None if the principles stay.
-    setting : str
-        What to say of these very parameters: "epsilon=1190 with m=5".
-    key : str
-        What is changed.
-    replaces : Principle, optional
-        What the principle takes the place of.
-    suppression_limit : float, optional
-        The share of rows that may be left out.
-    condition : str, optional
-        What only the reader can know.
-    """
-
-    words: str
-    principle: Principle | None = None
-    setting: str = ""
-    key: str = ""
+    words: str  # what to say: "epsilon below 1200 with m=5"
+    principle: Principle | None = None  # None if the principles stay
+    setting: str = ""  # for these very parameters: "epsilon=1190 with m=5"
+    key: str = ""  # what is changed
     replaces: Principle | None = None
     suppression_limit: float | None = None
-    condition: str | None = None
+    condition: str | None = None  # what only the reader can know
 
 
 def refusal(
     principle: Principle, column: Column | None, rows: int, counts: Ints | None = None
 ) -> InfeasibleError:
-    """Return the error that says why no partition of a table satisfies a principle.
-
-    Parameters
-    ----------
-    principle : Principle
-        What cannot be satisfied, as `Rule.feasible` says.
-    column : Column or None
-        The sensitive attribute it is on; None if it looks at sizes only.
-    rows : int
-        How many rows the table has.
-    counts : array of int, optional
-        How many rows hold each code, if the column's own codes are not one for each row.
-
-    Returns
-    -------
-    InfeasibleError
-        It names a witness, without a value: how many numbers lie how close together, of other
-        values how many rows share one. The hint names the nearest parameters that are possible.
-    """
+    """Return the error that says why no partition of a table satisfies a principle."""
+    # It names a witness without a value: how many numbers lie how close together, or how many rows
+    # share one value. The hint names the nearest parameters that are possible.
     table = Whole(column, rows, counts)
     found = alternatives(principle, table)
     hint = ", or ".join(a.words for a in found)
@@ -103,23 +69,14 @@ def refusal(
 def weaker(principle: Principle, key: str | None = None) -> list[Alternative]:
     """Return weaker parameters of a principle, step by step, whether they are possible or not.
 
-    Each step about halves what the principle asks for. The last one still asks for something.
-
-    Parameters
-    ----------
-    principle : Principle
-        The principle.
-    key : str, optional
-        The parameter to change; by default each in turn.
-
-    Examples
-    --------
     >>> from wideberth.principles import parse
     >>> [one.setting for one in weaker(parse("k-anonymity:k=50"))]
     ['k=25', 'k=13', 'k=7', 'k=4', 'k=2']
     >>> [one.setting for one in weaker(parse("t-closeness:t=0.2"))][:3]
     ['t=0.4', 't=0.7', 't=0.85']
     """
+    # Each step about halves what the principle asks for; the last one still asks for something.
+    # Without a key, each parameter is changed in turn.
     if principle.needs == "population":
         return []
     settings = principle.given()
@@ -155,10 +112,8 @@ def weaker(principle: Principle, key: str | None = None) -> list[Alternative]:
 
 
 def _harmless(principle: Principle, table: Whole) -> list[Alternative]:
-    """Propose that the most common value need no protection, if that would be enough.
-
-    Only the reader can know. The value itself is not named.
-    """
+    """Propose that the most common value need no protection, if that would be enough."""
+    # Only the reader can know whether it needs none. The value itself is not named.
     values = table.domain.values
     if values is None or "allowed" not in principle.parameters():
         return []
@@ -243,7 +198,7 @@ def _changed(
 
 
 def _accepted(principle: Principle, settings: Mapping[str, Any]) -> bool:
-    """Tell whether parameters go together, whatever the table."""
+    """Return whether parameters go together, whatever the table."""
     try:
         make(principle.name, settings)
     except ParameterError:
@@ -252,7 +207,7 @@ def _accepted(principle: Principle, settings: Mapping[str, Any]) -> bool:
 
 
 def _worded(principle: Principle, new: Mapping[str, Any], others: Mapping[str, Any]) -> str:
-    """Say which parameters are new, and which others a reader needs beside them."""
+    """Return the new parameters in words, and the others that a reader needs beside them."""
     said = {k: v for k, v in others.items() if k not in ("on", "relative", "allowed", *new)}
     words, kept = (
         " and ".join(f"{k}={_shown(k, v, principle)}" for k, v in some.items())
@@ -346,7 +301,7 @@ def _witness(principle: Principle, table: Whole) -> str:
 
 
 def _undecided(principle: Principle, rule: Dissimilar, table: Whole) -> str:
-    """Say why rows cannot be dealt, or that it is not known whether they can."""
+    """Return why rows cannot be dealt, or that it is not known whether they can."""
     if table.rows < rule.smallest:
         return f"{principle} needs {_rows(rule.smallest)}, the table has {table.rows:,}"
     answer = rule.answer(table.groups.rows(0)) if table.looked_at(rule) else None
@@ -359,7 +314,7 @@ def _undecided(principle: Principle, rule: Dissimilar, table: Whole) -> str:
 
 
 def _place(principle: Principle, crowd: Crowding, begin: int, table: Whole) -> str:
-    """Say how near a crowd's values are, without naming one: they may be a single person's."""
+    """Describe how near a crowd's values are, without naming one: it may be a single person's."""
     domain = table.domain
     if domain.missing is not None and crowd.place[domain.missing] == begin:
         return "have no value"

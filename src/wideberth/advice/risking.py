@@ -22,19 +22,10 @@ _CENTRES, _CENTRES_CALLED = 64, 4
 
 @dataclass(frozen=True)
 class RiskCurve:
-    """The risk for some ε: the largest share of the others that are near one row.
+    """The risk for some ε: the largest share of the others that are near one row."""
 
-    Parameters
-    ----------
-    points : tuple of (Fraction, Fraction)
-        Each ε with the risk.
-    exact : bool
-        Whether neighbours were counted around all values. Else the risk is that of some of them,
-        and the true one may be higher.
-    """
-
-    points: tuple[tuple[Fraction, Fraction], ...]
-    exact: bool
+    points: tuple[tuple[Fraction, Fraction], ...]  # each ε with its risk
+    exact: bool  # False if neighbours of some values only were counted: the true risk may be higher
 
     def __iter__(self) -> Iterator[tuple[Fraction, Fraction]]:
         """Go through the points."""
@@ -46,19 +37,7 @@ class RiskCurve:
 
 
 def risk_curve(space: Space, whole: Groups, distances: Floats, points: int) -> RiskCurve:
-    """Compute the curve.
-
-    Parameters
-    ----------
-    space : Space
-        The distance.
-    whole : Groups
-        All rows, as one group.
-    distances : array of float
-        Different distances that occur.
-    points : int
-        For how many ε, at most.
-    """
+    """Compute the risk for at most `points` ε, taken from distances that occur."""
     rows = int(whole.sizes[0])
     called = isinstance(space, Called)
     each = len(whole.codes) <= (_EACH_CALLED if called else _EACH)

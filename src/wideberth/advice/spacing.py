@@ -27,28 +27,14 @@ _FARTHEST = 2 * 10**300
 
 
 class Spacing:
-    """The sorted numbers of a column, ready to be asked how close together they lie.
-
-    Each row has a place; or each number, if rows would take too much memory: a table that is not
-    there may have any number of them.
-
-    Parameters
-    ----------
-    numbers : Numbers
-        The distinct numbers, ascending.
-    counts : array of int
-        How many rows hold each of them.
-    missing : int
-        How many rows hold none. They are a crowd of their own, whatever ε.
-    relative : bool
-        Whether ε is a share of the numbers.
-    besides : int
-        How many further rows there are, which are in no crowd.
-    """
+    """The sorted numbers of a column, ready to be asked how close together they lie."""
 
     def __init__(
         self, numbers: Numbers, counts: Ints, missing: int, relative: bool, besides: int = 0
     ) -> None:
+        # missing: rows without a number, which are a crowd of their own, whatever ε. besides:
+        # further rows, which are in no crowd. relative: ε is a share of the numbers.
+        # Each row has a place; or each number, if rows would take too much memory.
         if not counts.all():  # numbers of a reference, perhaps, that nobody here has
             numbers, counts = Numbers(numbers.units[counts > 0], numbers.per), counts[counts > 0]
         self.numbers = numbers
@@ -81,19 +67,8 @@ class Spacing:
     def of(
         cls, domain: Domain, counts: Ints, *, relative: bool = False, allowed: Bools | None = None
     ) -> Spacing:
-        """Sort an attribute that holds numbers.
-
-        Parameters
-        ----------
-        domain : Domain
-            The attribute.
-        counts : array of int
-            How many rows hold each code.
-        relative : bool
-            Whether ε is a share of the numbers.
-        allowed : array of bool, optional
-            The codes of values that are in no crowd.
-        """
+        """Sort an attribute that holds numbers."""
+        # allowed: the codes of values that are in no crowd.
         numbers = domain.numbers
         if numbers is None:
             raise ParameterError(
@@ -109,11 +84,8 @@ class Spacing:
         return cls(numbers, counts[:known], int(counts[known:].sum()), relative, besides)
 
     def supremum(self, most: int) -> Fraction | None:
-        """Return the least ε at which some window holds more than so many rows.
-
-        Any smaller ε is fine, this one is not. None if no ε that a principle takes is too large; of
-        relative ones, all up to 1, which is as far as they go.
-        """
+        """Return the least ε at which a window holds more than `most` rows; None if none does."""
+        # Any smaller ε is fine, this one is not. A relative ε goes up to 1 only.
         if self.crowd > most:
             return Fraction(0)
         if most >= self.known:
@@ -129,10 +101,8 @@ class Spacing:
         return None if least > _FARTHEST else least
 
     def steps(self) -> Iterator[tuple[Fraction | None, int]]:
-        """Go through the trade-off: each ε that m must give way to, with the largest m below it.
-
-        From m = 1 up. There are at most 2 sqrt(n) steps, for so many are the values of floor(n/m).
-        """
+        """Yield each ε that m must give way to, with the largest m below it, from m = 1 up."""
+        # There are at most 2 sqrt(n) steps, for floor(n/m) has no more values than that.
         rooms = []  # the values of floor(n / m), descending
         m = 1
         while m <= self.rows // max(self.crowd, 1):
@@ -154,12 +124,10 @@ class Spacing:
                 yield found[place], self.rows // rooms[place]
 
     def _closest(self, most: int) -> Ints:
-        """Return the places from which so many ranks further up is least far, as floats see it.
-
-        The places are taken in blocks. From any place of a block it is at least as far as from the
-        block's end to where its beginning leads. A block for which that is farther than from some
-        place seen already is done with, the others are cut into smaller ones.
-        """
+        """Return the places from which `most` ranks further up is least far, as floats see it."""
+        # The places are taken in blocks. From any place of a block it is at least as far as from
+        # the block's end to where its beginning leads. A block for which that is farther than from
+        # some place seen already is done with, the others are cut into smaller ones.
         many = self.known - most  # from places beyond, it leads nowhere
         if self.held is None:
             many = int(np.searchsorted(self.begins, many))
@@ -205,7 +173,7 @@ class Spacing:
         return self._distances(coarse[blocks + 1], coarse[blocks + further])
 
     def _reached(self, places: Ints, most: int) -> Ints:
-        """Return the place that is so many ranks above the first rank of others."""
+        """Return the place that is `most` ranks above the first rank of each place."""
         if self.held is not None:
             return places + most
         return np.searchsorted(self.begins, self.begins[places] + most, side="right") - 1
@@ -214,10 +182,8 @@ class Spacing:
         return self._distances(self.sorted[places], self.sorted[self._reached(places, most)])
 
     def _distances(self, low: Floats, high: Floats) -> Floats:
-        """Return the distances, none of which shrinks if low falls or high rises.
-
-        Where low is above high, the distance is below 0.
-        """
+        """Return the distances, none of which shrinks if low falls or high rises."""
+        # Where low is above high, the distance is below 0.
         difference: Floats = high - low
         if not self.relative:
             return difference

@@ -35,22 +35,13 @@ from wideberth.randomness import Chance
 
 @dataclass(frozen=True, eq=False)
 class Dealt:
-    """Groups of a table.
+    """Groups of a table."""
 
-    Parameters
-    ----------
-    labels : array of int
-        The group of each row; -1 if it is left out.
-    how : str
-        By "buckets", by the principle's own "search", or the way that `scatter` found:
-        "dealing", "colouring", "components" or "patterns".
-    at_least : int, optional
-        So many rows must be left out, whatever the groups; None if that is not known.
-    """
-
-    labels: Ints
+    labels: Ints  # -1: the row is left out
+    # "buckets", the principle's own "search", or the way that `scatter` found: "dealing",
+    # "colouring", "components" or "patterns"
     how: str
-    at_least: int | None
+    at_least: int | None  # how many rows must be left out, whatever the groups; None if not known
 
     @cached_property
     def rows(self) -> Ints:
@@ -73,28 +64,8 @@ def anatomize(
     group_rows: int | None = None,
     limit: float = 0.0,
 ) -> Dealt:
-    """Put the rows of a table into groups by their sensitive values alone.
-
-    Parameters
-    ----------
-    demands : sequence of Demand
-        What every group must satisfy, all on one attribute; at most one is not monotone.
-    rows : int
-        How many rows the table has.
-    rng : Chance
-        Picks among the rows of a bucket, and breaks ties.
-    method : str
-        "optimal", "mbf" or "components".
-    group_rows : int, optional
-        How many rows a group should have, if the demands permit; else as few as they need.
-    limit : float
-        The largest share of rows that may be left out.
-
-    Raises
-    ------
-    InfeasibleError
-        If more rows than permitted would have to be left out, or no groups were found.
-    """
+    """Put the rows of a table into groups by their sensitive values alone."""
+    # The demands are all on one attribute; at most one of them is not monotone.
     lead = next((d for d in demands if not d.rule.monotone), demands[0])
     if lead.rule.monotone:  # one that speaks of buckets knows best how to deal
         lead = next((d for d in demands if _crowds(d) is not None), lead)
@@ -142,7 +113,7 @@ def _crowds(demand: Demand) -> Crowding | None:
 
 
 def _satisfied(demands: Sequence[Demand], dealt: Dealt) -> bool:
-    """Tell whether all groups satisfy demands that were not dealt for."""
+    """Return whether all groups satisfy demands that were not dealt for."""
     for demand in demands:
         column = _column(demand)
         kept = Column(column.codes[dealt.rows], column.domain)
@@ -266,26 +237,6 @@ def _largest_first(lead: Demand, codes: Ints, rng: Chance) -> Dealt:
 def maximal_bucket_first(buckets: Ints, wanted: int, rng: Chance) -> Ints:
     """Form groups of one row each from the largest buckets (MBF of Wang et al. 2013).
 
-    Step 2: as long as so many buckets as wanted have rows, a new group gets a row of each of the
-    largest. Step 3: every row that remains joins a group without a row of its bucket, if there is
-    one; all groups are tried, for the nearest one alone may be unfit while others are not.
-
-    Parameters
-    ----------
-    buckets : array of int
-        The bucket of each row.
-    wanted : int
-        How many rows a group must have.
-    rng : Chance
-        Breaks ties between buckets of equal size, picks rows from them, and groups for the rest.
-
-    Returns
-    -------
-    array of int
-        The group of each row; -1 for those that fit nowhere.
-
-    Examples
-    --------
     >>> maximal_bucket_first(np.array([7, 7, 8]), 2, np.random.default_rng(0)).tolist().count(-1)
     1
     """
@@ -295,12 +246,17 @@ def maximal_bucket_first(buckets: Ints, wanted: int, rng: Chance) -> Ints:
     heapify(heap)
     given: list[list[int]] = [[] for _ in counts]
     groups = 0
+    # Step 2: while as many buckets as wanted have rows, a new group gets a row of each of the
+    # largest.
     while len(heap) >= wanted:
         for less, _, bucket in [heappop(heap) for _ in range(wanted)]:
             given[bucket].append(groups)
             if less < -1:
                 heappush(heap, (less + 1, next(chance), bucket))
         groups += 1
+    # Step 3: every row that remains joins a group without a row of its bucket, if there is one,
+    # else gets -1. All groups are tried, for the nearest one alone may be unfit while others are
+    # not.
     for less, _, bucket in heap:
         lacking = np.setdiff1d(np.arange(groups), given[bucket])
         given[bucket] += rng.permutation(lacking)[:-less].tolist()

@@ -34,24 +34,13 @@ STEPS = 2**24
 
 @dataclass(frozen=True, eq=False)
 class Arrangement:
-    """What splitting works on.
-
-    Parameters
-    ----------
-    quasis : sequence of Quasi
-        The quasi-identifiers.
-    demands : sequence of Demand
-        What every group must satisfy; at most one of them not monotone.
-    key : bytes
-        The secret that breaks ties.
-    besides : sequence of arrays, optional
-        If given, ties are broken by tags, not by where rows stand: by the codes of all attributes
-        above, and by these besides.
-    """
+    """What splitting works on."""
 
     quasis: Sequence[Quasi]
-    demands: Sequence[Demand]
-    key: bytes
+    demands: Sequence[Demand]  # at most one of them not monotone
+    key: bytes  # the secret that breaks ties
+    # if given, ties are broken by tags, made of the codes of all attributes above and of these, not
+    # by where rows stand
     besides: Sequence[Codes] | None = None
 
     @property
@@ -76,12 +65,10 @@ class Arrangement:
 
     @cached_property
     def guarded(self) -> list[Demand]:
-        """The demands that look at sensitive values, the leading one first.
+        """The demands that look at sensitive values, the leading one first."""
 
-        That is the one that is not monotone; else one about windows of values, for these are
-        judged fastest in the order of the values.
-        """
-
+        # The one that is not monotone leads; else one about windows of values, for these are judged
+        # fastest in the order of the values.
         def merit(demand: Demand) -> tuple[bool, bool]:
             kernel = demand.rule.kernel
             return demand.rule.monotone, kernel is None or kernel.kind != kinds.CROWD
@@ -172,11 +159,9 @@ class Arrangement:
 
     @property
     def looks_up(self) -> bool:
-        """Whether judging ever looks at single values, not at ranks alone.
-
-        Ranks alone tell whether windows are crowded, and how to deal if a group need not be larger
-        than its rule demands.
-        """
+        """Whether judging ever looks at single values, not at ranks alone."""
+        # Ranks alone tell whether windows are crowded, and how to deal if a group need not be
+        # larger than its rule demands.
         kernels = [demand.rule.kernel for demand in self.guarded]
         if not kernels or kernels[0] is None:
             return bool(kernels)
@@ -192,7 +177,7 @@ class Arrangement:
         return kernel is not None and kernel.kind == kinds.APART
 
     def kernels(self, cuts: str) -> list[str]:
-        """Name the kernels that splitting it takes."""
+        """Return the names of the kernels that splitting it takes."""
         return needed(cuts, looks_up=self.looks_up, only_sizes=self.only_sizes, apart=self.apart)
 
     @property

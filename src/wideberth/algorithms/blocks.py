@@ -50,23 +50,9 @@ def in_blocks(
     threads: int | None,
     settled: Callable[[int], None],
 ) -> tuple[Partition, int] | None:
-    """Partition a table, and count the leaves its rows were dealt from; None if that fails.
-
-    Parameters
-    ----------
-    task : Arrangement
-        The table; its rule that is not monotone is a `Searched` one.
-    blocks : callable
-        Cuts a task that looks at sizes only into leaves of so many rows, if it can.
-    grow : callable
-        Finds the leaves of a block.
-    rng : Chance
-        The secret.
-    threads : int, optional
-        By default as many as there are cores.
-    settled : callable
-        Told how many rows are settled.
-    """
+    """Partition a table, and count the leaves its rows were dealt from; None if that fails."""
+    # The rule that is not monotone is a `Searched` one. `blocks` cuts a task that looks at sizes
+    # only into leaves of at most that many rows, if it can; `grow` finds the leaves of a block.
     work = _Work(task, grow, settled)
     pieces = list(_pieces(task, blocks, rng))
     found = work.all(pieces, rng, threads or cores())
@@ -137,7 +123,7 @@ def _dealt(task: Arrangement, rows: Ints, rng: Chance) -> Iterator[Ints]:
 
 
 class _Work:
-    """Splits blocks."""
+    """The splitting of blocks."""
 
     def __init__(
         self,

@@ -83,7 +83,7 @@ class Compiled:
         return sorted(numbered, key=lambda pair: pair[1])  # stable: the leading one stays first
 
     def width(self, demand: Any) -> int:
-        """How many values a demand tells apart."""
+        """Return how many values a demand tells apart."""
         kernel = demand.rule.kernel
         if kernel.order is not None:
             return int(kernel.order.max()) + 1
@@ -130,7 +130,7 @@ class Compiled:
         return np.ascontiguousarray(np.stack([lines[i] for i in sorted(lines)]))
 
     def desk(self, rows: int) -> Any:
-        """Make room for judging up to so many rows."""
+        """Make room for judging up to `rows` rows."""
         desk = judging.desk(rows if self.task.looks_up else 1, self.judge)
         if not self.task.apart:
             return desk
@@ -139,7 +139,7 @@ class Compiled:
 
     @property
     def hands(self) -> Any:
-        """The kernel that tells into how many groups rows are dealt."""
+        """The kernel that returns into how many groups rows are dealt."""
         return parting.hands_apart() if self.task.apart else judging.hands(self.task.looks_up)
 
     # ---- the work
@@ -207,7 +207,7 @@ class Compiled:
         return exchanged(leaves, near, at, self.task.unit, exchanging.exchange_rows)
 
     def centres(self, leaves: Leaves) -> Floats:
-        """The middle of each leaf's box."""
+        """Return the middle of each leaf's box."""
         middles = []
         for a, line in enumerate(self.task.places):
             at = line[self.matrix[leaves.ranks, a]]
@@ -303,7 +303,7 @@ def _closed_up(leaves: solving.Leaves, codes: Any = None) -> Leaves:
 
 
 def _shared(act: Callable[[int, int], None], sizes: Any) -> Iterator[Task]:
-    """Divide leaves or pools into runs of about so many rows, each a task."""
+    """Divide leaves or pools into runs of about as many rows, each a task."""
     running = np.cumsum(sizes, dtype=np.int64)
     edges = np.searchsorted(running, np.arange(_LARGE, int(running[-1]), _LARGE)) + 1
     for a, b in pairwise(dict.fromkeys([0, *edges.tolist(), len(sizes)])):

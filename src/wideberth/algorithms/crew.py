@@ -20,21 +20,21 @@ def spread(function: Callable[[Item], Result], items: Iterable[Item]) -> list[Re
 
 
 def cores() -> int:
-    """The cores that this process may use, where the system tells; else all there are."""
+    """Return how many cores this process may use; all there are, if the system does not say."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 class Task:
-    """Something to do that concerns so many rows; it may return further tasks."""
+    """Something to do that concerns `rows` rows; it may return further tasks."""
 
     def __init__(self, rows: int, act: Callable[[], Iterable[Task] | None]) -> None:
         self.rows = rows
         self.act = act
 
     def __lt__(self, other: Task) -> bool:
-        """The larger task comes first."""
+        """Order larger tasks before smaller ones."""
         return self.rows > other.rows
 
 

@@ -10,22 +10,12 @@ from wideberth.principles import Principle, Rule
 
 @dataclass(frozen=True, eq=False)
 class Demand:
-    """One principle bound to one table.
-
-    Parameters
-    ----------
-    principle : Principle
-        What the user wrote.
-    rule : Rule
-        The principle bound to the column's domain.
-    column : Column or None
-        The sensitive attribute it guards; None if it looks at sizes only.
-    """
+    """One principle bound to one table."""
 
     principle: Principle
     rule: Rule
-    column: Column | None
+    column: Column | None  # None if it looks at sizes only
 
     def __str__(self) -> str:
-        """Say what is demanded, and of which attribute."""
+        """Return the principle, and the attribute that it is demanded of."""
         return str(self.principle) + (f" on {self.column.domain.name}" if self.column else "")

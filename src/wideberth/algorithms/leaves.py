@@ -17,22 +17,13 @@ from wideberth.groups import Partition
 
 @dataclass(frozen=True, eq=False)
 class Leaves:
-    """Leaves side by side.
+    """Leaves side by side."""
 
-    Parameters
-    ----------
-    ranks : array of int
-        The ranks of the rows, ascending within a leaf.
-    sizes, hands : array of int
-        For each leaf, its rows and the number of groups they will be dealt to; less than 0 if
-        these are hands of whole columns (see `wideberth.kernels.kinds.columns`).
-    codes : array of int, optional
-        The quasi-identifiers of the rows, a line for each, if at hand.
-    """
-
-    ranks: npt.NDArray[np.uint32]
-    sizes: npt.NDArray[np.int32]
+    ranks: npt.NDArray[np.uint32]  # of the rows, ascending within a leaf
+    sizes: npt.NDArray[np.int32]  # for each leaf, its rows
+    # the groups each will be dealt to; below 0, hands of whole columns (`kinds.columns`)
     hands: npt.NDArray[np.int32]
+    # the quasi-identifiers of the rows, a line for each, if at hand
     codes: npt.NDArray[Any] | None = None
 
     def __len__(self) -> int:
@@ -69,11 +60,11 @@ class Pools:
 
     @classmethod
     def single(cls, many: int) -> Pools:
-        """Each leaf by itself."""
+        """Return pools of one leaf each."""
         return cls(np.arange(many), np.arange(many + 1))
 
     def rows(self, leaves: Leaves) -> Ints:
-        """The number of rows of each pool."""
+        """Return the number of rows of each pool."""
         running = np.concatenate(([0], np.cumsum(leaves.sizes[self.leaves], dtype=np.int64)))
         return np.diff(running[self.begins])
 
@@ -107,7 +98,7 @@ def boxes_of(partition: Partition, columns: Sequence[Codes]) -> Boxes:
 
 
 class Engine(Protocol):
-    """Somebody who can do the work: compiled code, or the rules themselves."""
+    """What does the work of splitting: compiled code, or the rules themselves."""
 
     def prepare(self, cuts: str) -> None:
         """Do what has to be done once, such as compiling, before the work begins."""
@@ -122,7 +113,7 @@ class Engine(Protocol):
         """Move rows to, and swap them with, near leaves; also return how many loss steps less."""
 
     def centres(self, leaves: Leaves) -> Floats:
-        """The middle of each leaf's box, in steps."""
+        """Return the middle of each leaf's box, in steps."""
 
     def deal(self, leaves: Leaves) -> tuple[Partition, Boxes]:
         """Deal the rows of each leaf to its groups; also return their boxes."""

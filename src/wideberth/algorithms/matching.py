@@ -29,21 +29,11 @@ _SWAPS = 400
 
 @dataclass(frozen=True)
 class Matched:
-    """A partition dealt by matching, and its swap audit.
-
-    Parameters
-    ----------
-    partition : Partition
-        The groups.
-    swaps : int
-        How many swaps were tried.
-    unchanged : float
-        The share of them that left the groups as they were; 1 for dealing by rank.
-    """
+    """A partition dealt by matching, and its swap audit."""
 
     partition: Partition
-    swaps: int
-    unchanged: float
+    swaps: int  # how many swaps were tried
+    unchanged: float  # the share of them that left the groups as they were; 1 for dealing by rank
 
 
 def match(task: Arrangement, judge: Judge, leaves: Leaves, rng: Chance) -> Matched:
@@ -96,7 +86,7 @@ def _deal(task: Arrangement, judge: Judge, ranks: Ints, places: Floats, hands: i
 
 
 def _similar(task: Arrangement, judge: Judge, ranks: Ints) -> Ints:
-    """The last position whose row is similar to the row at each position."""
+    """Return the last position whose row is similar to the row at each position."""
     demand = task.dealt
     assert demand is not None  # noqa: S101 - only then is there anything to deal
     kernel = demand.rule.kernel

@@ -23,15 +23,7 @@ _MOST = 4096
 
 
 def peeled(rule: Searched, codes: Ints) -> Ints | None:
-    """Return how many rows of each value to keep, in ascending order of values; None if unknown.
-
-    Parameters
-    ----------
-    rule : Searched
-        What the rest must be able to satisfy.
-    codes : array of int
-        The values of the rows, at most `_MOST`.
-    """
+    """Return how many rows of each value to keep, in ascending order of values; None if unknown."""
     if len(codes) > _MOST:
         return None
     relation, places = rule.among(codes)
@@ -58,7 +50,7 @@ def peeled(rule: Searched, codes: Ints) -> Ints | None:
 
 
 def _trimmed(left: Ints, together: Ints, rule: Searched) -> bool:
-    """Take as many rows from a crowd as there is no room for; tell whether there were any."""
+    """Take as many rows from a crowd as there is no room for; return whether there were any."""
     gone = 0
     while overfull(int(left.sum()), int(left[together].sum()), rule.cap, rule.smallest):
         left[together[int(left[together].argmax())]] -= 1

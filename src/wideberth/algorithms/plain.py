@@ -53,7 +53,7 @@ class Plain:
         return BY_NEARNESS if self.task.apart else 0
 
     def prepare(self, cuts: str) -> None:
-        """Nothing."""
+        """Do nothing: there is nothing to compile."""
 
     def cut(self, *, paper: bool, block: int) -> Leaves:
         """Cut the table at values."""
@@ -103,7 +103,7 @@ class Plain:
                 yield k * before[k - 1] + (n - k) * behind[k], a, codes[k - 1]
 
     def _extents(self, order: Ints) -> list[int]:
-        """The extents of the first row, the first two rows, and so on."""
+        """Return the extents of the first row, the first two rows, and so on."""
         places = self.places[order]
         high, low = np.maximum.accumulate(places), np.minimum.accumulate(places)
         extents: list[int] = (high - low).sum(axis=1).tolist()
@@ -194,7 +194,7 @@ class Plain:
         return orders, losses
 
     def _loss(self, rows: Ints) -> float:
-        """Rows times extent; of a leaf to be dealt, what to expect if the hands were random."""
+        """Return rows times extent; for a leaf to be dealt, the mean of that over random hands."""
         n, g = len(rows), self.judge.hands(rows)
         q = n // abs(g)
         total = 0.0
@@ -215,7 +215,7 @@ class Plain:
         return exchanged(leaves, near, self.places, self.task.unit, _exchange_rows)
 
     def centres(self, leaves: Leaves) -> Floats:
-        """The middle of each leaf's box."""
+        """Return the middle of each leaf's box."""
         at = self.places[leaves.ranks]
         low = np.minimum.reduceat(at, leaves.begins)
         middles: Floats = (low + np.maximum.reduceat(at, leaves.begins)) / 2
@@ -262,7 +262,7 @@ def _cheapest(
 
 
 class Judge:
-    """All demands in one: how rows, given by ascending ranks, are to be dealt."""
+    """All demands in one, on rows given by ascending ranks."""
 
     def __init__(self, task: Arrangement) -> None:
         self.task = task
@@ -272,10 +272,8 @@ class Judge:
         self.codes = [d.column.codes[order] for d in task.guarded if d.column is not None]
 
     def hands(self, ranks: Ints) -> int:
-        """Return the number of groups, 0 if the rows cannot satisfy the demands.
-
-        Less than 0 means hands of whole columns, as in `Leaves`.
-        """
+        """Return the number of groups, 0 if the rows cannot satisfy the demands."""
+        # Less than 0 means hands of whole columns, as in `Leaves`.
         if self.task.only_sizes:
             return int(len(ranks) >= self.task.unit)
         alone = len(self.task.guarded) == 1 and len(ranks) >= self.task.unit
@@ -303,10 +301,8 @@ class Judge:
         return self.remembered[key]
 
     def search(self) -> Ints | None:
-        """Look for groups of a table that no dealing finds, and keep them if there are any.
-
-        Of few rows all partitions are tried; of some, rows change places until nobody is crowded.
-        """
+        """Look for groups of a table that no dealing finds, and keep them if there are any."""
+        # Of few rows all partitions are tried; of some, rows change places until nobody is crowded.
         n = self.task.rows
         if n > SUBSETS:
             rule = self.task.guarded[0].rule
@@ -327,7 +323,7 @@ class Judge:
         return labels
 
     def accepts(self, ranks: Ints, labels: Ints) -> bool:
-        """Tell whether the groups that labels make of rows satisfy all demands."""
+        """Return whether the groups that labels make of rows satisfy all demands."""
         every = range(len(self.task.guarded))
         large = np.bincount(labels).min() >= self.task.least
         return bool(large and all(self._satisfied(i, ranks, labels) for i in every))

@@ -56,24 +56,13 @@ _FEW_NEAR = 200
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """What splitting found.
-
-    Parameters
-    ----------
-    partition : Partition
-        The groups.
-    boxes : pair of arrays
-        Their lowest and highest codes, a line for each group.
-    leaves : int
-        How many leaves their rows were dealt from.
-    swap_audit : dict or None
-        For dealing by matching: how many swaps of sensitive values within a group were tried, and
-        the share of them that would have left the groups unchanged. 1 for dealing by rank.
-    """
+    """What splitting found."""
 
     partition: Partition
-    boxes: Boxes
-    leaves: int
+    boxes: Boxes  # their lowest and highest codes, a line for each group
+    leaves: int  # how many leaves their rows were dealt from
+    # for dealing by matching: how many swaps of sensitive values within a group were tried, and the
+    # share that left the groups unchanged (1 for dealing by rank)
     swap_audit: dict[str, float] | None
 
 
@@ -81,33 +70,15 @@ def split(
     quasis: Sequence[Quasi],
     demands: Sequence[Demand],
     *,
-    rng: Chance,
+    rng: Chance,  # its seed must stay secret
     cuts: str = "best",
     dealing: str = "rank",
+    # see `Arrangement`; if given, the groups do not depend on the order of the rows
     besides: Sequence[Codes] | None = None,
-    threads: int | None = None,
+    threads: int | None = None,  # the result is the same for any number
     progress: Progress | None = None,
 ) -> Split:
-    """Partition a table into groups, each of which satisfies all demands.
-
-    Parameters
-    ----------
-    quasis : sequence of Quasi
-        The quasi-identifiers.
-    demands : sequence of Demand
-        What every group must satisfy. The whole table must be able to.
-    rng : Chance
-        Breaks ties; its seed must stay secret.
-    cuts, dealing : str
-        One of `CUTS`, one of `DEALING`.
-    besides : sequence of arrays, optional
-        If given, ties are broken by what rows hold, these codes included, not by where they stand:
-        then the groups do not depend on the order of the rows.
-    threads : int, optional
-        By default as many as there are cores. The result is the same for any number.
-    progress : callable, optional
-        Told the phase, how many rows are settled, and how many there are.
-    """
+    """Partition a table into groups, each of which satisfies all demands."""
     for given, known, what in ((cuts, CUTS, "cuts"), (dealing, DEALING, "dealing")):
         if given not in known:
             raise ParameterError(f"{what} cannot be '{given}'", hint=f"one of {', '.join(known)}")
@@ -139,11 +110,9 @@ def leaves_of(
     tally: _Tally | None = None,
     few: bool | None = None,
 ) -> tuple[Engine, Leaves]:
-    """Find leaves that can be dealt, and return who can deal them.
-
-    `few` tells whether rows count as so few that nothing is compiled for them; by default they are
-    counted.
-    """
+    """Find leaves that can be dealt, and return the engine that can deal them."""
+    # `few`: whether rows count as so few that nothing is compiled for them; by default they are
+    # counted.
     tally = tally or _Tally(None, task.rows)
     engine = _engine(task, cuts, threads, tally, few)
     leaves = grow(engine, task, cuts, tally)
@@ -256,7 +225,7 @@ def block_of(cuts: str, unit: int) -> int:
 
 
 def _refused(task: Arrangement) -> InfeasibleError:
-    """Say why a table is refused though each demand by itself can be satisfied."""
+    """Return the refusal of a table although each demand by itself can be satisfied."""
     dealt = task.dealt
     others = " and ".join(str(d.principle) for d in task.demands if d is not dealt)
     if dealt is None:
@@ -293,7 +262,7 @@ def _engine(
 
 
 def _nearest(engine: Engine, leaves: Leaves, many: int) -> Ints:
-    """The leaves whose middles are nearest to each leaf's, itself left out."""
+    """Return the leaves whose middles are nearest to each leaf's, itself left out."""
     from scipy.spatial import cKDTree
 
     middles = engine.centres(leaves)
@@ -330,7 +299,7 @@ def _pools(near: Ints, turn: int, leaves: Leaves, unit: int) -> Pools:
 
 
 class _Tally:
-    """Adds up the rows settled and tells about them."""
+    """The number of rows settled, reported as progress."""
 
     def __init__(self, progress: Progress | None, rows: int) -> None:
         self.progress = progress

@@ -43,32 +43,13 @@ def suppress(
     demands: Sequence[Demand],
     rows: int,
     limit: float | Fraction,
-    rng: Chance,
+    rng: Chance,  # which of the rows with equal sensitive values goes must tell nothing
     *,
+    # returns all rows in an order that depends on what they hold; asked if some must go, so that
+    # the choice does not depend on where rows stand
     order: Callable[[], Ints] | None = None,
 ) -> Ints:
-    """Return the rows to leave out, ascending; none if all demands are feasible as they are.
-
-    Parameters
-    ----------
-    demands : sequence of Demand
-        What the rest of the table must be able to satisfy.
-    rows : int
-        How many rows the table has.
-    limit : float or Fraction
-        The largest share of rows that may be left out.
-    rng : Chance
-        Picks among rows with equal sensitive values: which of them goes must tell nothing.
-    order : callable, optional
-        Returns all rows in an order that depends on what they hold, asked for if some must go;
-        then who goes does not depend on where rows stand.
-
-    Raises
-    ------
-    InfeasibleError
-        If more rows than permitted would have to go, if leaving out rows does not help, or if it
-        is not known which to leave out.
-    """
+    """Return the rows to leave out, ascending; none if all demands are feasible as they are."""
     everyone = np.arange(rows)
     culprit = next((d for d in demands if not rows or not _feasible(d, everyone)), None)
     if culprit is None:
@@ -95,21 +76,17 @@ def suppress(
 
 
 def _tries(demands: Sequence[Demand], rows: int) -> int:
-    """Return how often rows are picked until they will do.
-
-    Which of several equal rows goes may decide whether other attributes' demands can be met.
-    """
+    """Return how often rows are picked at most."""
     if len(demands) == 1:
         return 1
+    # Which of several equal rows goes may decide whether other attributes' demands can be met.
     slow = any(isinstance(d.rule, Searched) and d.rule.line is None for d in demands)
     return min(max(_ROWS // ((_SLOW if slow else 1) * max(rows, 1)), 1), _TRIES)
 
 
 def _in_turn(demands: Sequence[Demand], kept: Ints, rng: Chance, begin: int) -> Ints | None:
-    """Leave out rows for one demand after the other until all can be met; None if none is left.
-
-    The demands up to ``begin`` have had their turn.
-    """
+    """Leave out rows for one demand after the other until all can be met; None if none is left."""
+    # The demands up to `begin` have had their turn.
     changed = True
     while changed:
         changed = begin > 0
@@ -125,21 +102,13 @@ def _in_turn(demands: Sequence[Demand], kept: Ints, rng: Chance, begin: int) -> 
 
 
 def fewest(demands: Sequence[Demand], rows: int) -> int:
-    """Return how many rows must be left out, at least: all of them if nothing helps.
-
-    Parameters
-    ----------
-    demands : sequence of Demand
-        What the rest of the table must be able to satisfy.
-    rows : int
-        How many rows the table has.
-    """
+    """Return how many rows must be left out, at least: all of them if nothing helps."""
     least = max(_fewest(demand, rows) for demand in demands)
     return rows if rows - least < max(demand.rule.least for demand in demands) else least
 
 
 def proven(demand: Demand) -> bool:
-    """Tell whether no fewer rows than `suppress` leaves out for one demand alone will do."""
+    """Return whether no fewer rows than `suppress` leaves out for one demand alone will do."""
     rule = demand.rule
     if demand.column is None or (isinstance(rule, Searched) and rule.line is None):
         return False
@@ -183,7 +152,7 @@ def _fewest(demand: Demand, rows: int) -> int:
 
 
 def _together(demands: Sequence[Demand]) -> bool:
-    """Tell whether rows will do that can meet each demand by itself."""
+    """Return whether rows that can meet each demand by itself can surely meet all together."""
     dealt = [demand for demand in demands if not demand.rule.monotone]
     if not dealt or len(demands) == 1:
         return True
@@ -195,29 +164,13 @@ def _together(demands: Sequence[Demand]) -> bool:
 def refused(
     demand: Demand,
     rows: int,
-    lost: int | None,
+    lost: int | None,  # how many were left out; None if it was not found which to leave out
     limit: float | Fraction,
     *,
-    at_least: int,
-    enough: bool = True,
+    at_least: int,  # how many must be, whatever is found; all if leaving out rows does not help
+    enough: bool = True,  # whether it is certain that the rest will do
 ) -> InfeasibleError:
-    """Return the error that says how many rows would have to be left out, as far as is known.
-
-    Parameters
-    ----------
-    demand : Demand
-        What cannot be satisfied by all rows.
-    rows : int
-        How many rows there are.
-    lost : int, optional
-        How many were left out; None if it was not found which to leave out.
-    limit : float or Fraction
-        The largest share that may be left out.
-    at_least : int
-        How many must be, whatever is found; all of them if leaving out rows does not help.
-    enough : bool
-        Whether it is certain that the rest will do.
-    """
+    """Return the error that says how many rows would have to be left out, as far as is known."""
     error = refusal(demand.principle, demand.column, rows)
     found = lost if enough and lost != rows else None
     return with_rows(error, rows, limit, at_least=at_least, found=found)
@@ -228,25 +181,10 @@ def with_rows(
     rows: int,
     limit: float | Fraction,
     *,
-    at_least: int | None = None,
-    found: int | None = None,
+    at_least: int | None = None,  # as above; by default one, if all rows are proven not to do
+    found: int | None = None,  # how many will do, if that is known
 ) -> InfeasibleError:
-    """Add to a refusal of all rows what is known of leaving out some, and what that proves.
-
-    Parameters
-    ----------
-    error : InfeasibleError
-        Why all rows are refused.
-    rows : int
-        How many there are.
-    limit : float or Fraction
-        The largest share that may be left out.
-    at_least : int, optional
-        How many must be, whatever is found; all of them if leaving out rows does not help. By
-        default one, if all rows are proven not to do.
-    found : int, optional
-        How many will do, if that is known.
-    """
+    """Add to a refusal of all rows what is known of leaving out some, and what that proves."""
     impossible = error.outcome == "impossible"
     at_least = int(impossible) if at_least is None else at_least
     most = int(fraction(limit) * rows)
@@ -308,7 +246,7 @@ def _feasible(demand: Demand, kept: Ints) -> bool:
 
 
 def _group(counts: Ints) -> Groups:
-    """Return one group with so many rows of each code."""
+    """Return one group with the given count of each code."""
     held = np.flatnonzero(counts)
     return Groups(
         start=np.array([0, len(held)]), codes=held, counts=counts[held], width=len(counts)
@@ -353,15 +291,13 @@ def _chosen(places: Ints, quota: Ints, rng: Chance) -> Ints:
 
 
 def uncrowded(places: Ints, crowd: Crowding) -> Ints:
-    """Return how many rows to keep at each place so that no crowd exceeds its share.
-
-    Let keep(t) be the most rows without a crowd of more than t. A choice whose fullest crowd has t
-    rows is permitted if t is at most its share, so the best one has keep(t) rows for the largest t
-    with t <= share * keep(t). Halving finds that t, for keep(t) / t never rises: the keep(t) rows,
-    dealt in order to t hands, leave no two similar ones in a hand; without the smallest hand,
-    (t - 1) / t of them or more are left, and no crowd has more than t - 1. Rows in no crowd, which
-    are kept whatever t is, only make the quotient fall faster.
-    """
+    """Return how many rows to keep at each place so that no crowd exceeds its share."""
+    # Let keep(t) be the most rows without a crowd of more than t. A choice whose fullest crowd has
+    # t rows is permitted if t is at most its share, so the best one has keep(t) rows for the
+    # largest t with t <= share * keep(t). Halving finds that t, for keep(t) / t never rises: the
+    # keep(t) rows, dealt in order to t hands, leave no two similar ones in a hand; without the
+    # smallest hand, (t - 1) / t of them or more are left, and no crowd has more than t - 1. Rows in
+    # no crowd, which are kept whatever t is, only make the quotient fall faster.
     counts = np.bincount(places, minlength=len(crowd.reach))
     each = np.arange(len(counts))
     many = int((crowd.reach >= each).sum())  # what follows is in no crowd, and stays
@@ -379,12 +315,10 @@ def uncrowded(places: Ints, crowd: Crowding) -> Ints:
 
 
 def _keep(counts: Ints, first: Ints, most: int) -> Ints:
-    """Return keep(t) as a quota for each place.
-
-    From left to right, each place keeps as many rows as fit into the crowd that ends with it. If
-    that is too many, one row of the crowd must go, and the last reaches farthest to the right: it
-    is in the way of every row that any other is in the way of.
-    """
+    """Return keep(t) of `uncrowded` as a quota for each place."""
+    # From left to right, each place keeps as many rows as fit into the crowd that ends with it. If
+    # that is too many, one row of the crowd must go, and the last reaches farthest to the right: it
+    # is in the way of every row that any other is in the way of.
     if bool((first == np.arange(len(first))).all()):  # no place is similar to another
         return np.minimum(counts, most)
     quota = np.empty_like(counts)
@@ -399,19 +333,16 @@ def _keep(counts: Ints, first: Ints, most: int) -> Ints:
 
 
 def _capped(rule: Rule, column: Column, codes: Ints, rng: Chance) -> Ints | None:
-    """Return how many rows to keep of each code, by a cap on the most frequent ones.
-
-    Recursive: for a given count of the most frequent value, keeping all that is not above it leaves
-    the most rows and the largest tail. The tail is a concave function of the cap, so a cap that is
-    too high stays so when raised. Values that may be disclosed need no cap.
-
-    Entropy: of all choices of so many rows, the most even one has the largest entropy: a cap of t,
-    and t + 1 for some of the values that have more. Raising the cap makes proportions less even, so
-    halving finds the largest t. With r rows on top of it, N log(N / l) - Σ n log n is convex in r,
-    is at least 0 for r = 0 and below 0 for all of them; so halving finds the largest r as well.
-    Beside allowed values, of which c rows count, that holds for each c, and so for the best one: no
-    best c is above the cap.
-    """
+    """Return how many rows to keep of each code, by a cap on the most frequent ones."""
+    # Recursive: for a given count of the most frequent value, keeping all that is not above it
+    # leaves the most rows and the largest tail. The tail is a concave function of the cap, so a cap
+    # that is too high stays so when raised. Values that may be disclosed need no cap.
+    # Entropy: of all choices of so many rows, the most even one has the largest entropy: a cap of
+    # t, and t + 1 for some of the values that have more. Raising the cap makes proportions less
+    # even, so halving finds the largest t. With r rows on top of it, N log(N / l) - Σ n log n is
+    # convex in r, is at least 0 for r = 0 and below 0 for all of them; so halving finds the largest
+    # r as well. Beside allowed values, of which c rows count, that holds for each c, and so for the
+    # best one: no best c is above the cap.
     counts = np.bincount(codes, minlength=column.domain.size)
     if isinstance(rule, _Recursive):
         free = rule.open_to_all

@@ -76,32 +76,20 @@ def posterior(
 
 @dataclass(frozen=True, kw_only=True)
 class Change:
-    """How far beliefs change, over all histograms and all values in them.
+    """The change of beliefs, over all histograms and all values in them."""
 
-    Parameters
-    ----------
-    largest_ratio, largest_gain : float
-        The largest β/α and β - α.
-    positive : tuple of int
-        People whose own value is believed in with more than 1 - δ, and the histograms they face.
-    negative : tuple of int
-        People of whom a value is believed with less than ε that they do not have, though α was at
-        least `floor`; and the histograms they face.
-    upward, downward : int
-        (ρ1,ρ2)-breaches, of any value, be it somebody's own or not. Upward: people who face a
-        histogram with α <= ρ1 and β >= ρ2 for some value. Downward: people who face one with
-        α >= 1 - ρ1 and β <= 1 - ρ2 for some value.
-    breached : int
-        People with a breach of either kind.
-    """
-
-    largest_ratio: float
-    largest_gain: float
+    largest_ratio: float  # of β/α
+    largest_gain: float  # of β - α
+    # people whose own value is believed with more than 1 - δ, and the histograms they face
     positive: tuple[int, int]
+    # people of whom a value that they do not have is believed with less than ε, though α was at
+    # least `floor`; and the histograms they face
     negative: tuple[int, int]
+    # (ρ1,ρ2)-breaches, of any value, be it somebody's own or not: people who face a histogram with
+    # α <= ρ1 and β >= ρ2 for some value
     upward: int
-    downward: int
-    breached: int
+    downward: int  # people who face one with α >= 1 - ρ1 and β <= 1 - ρ2 for some value
+    breached: int  # people with a breach of either kind
 
     @classmethod
     def merged(cls, parts: Sequence[Change]) -> Change:
@@ -122,20 +110,6 @@ class Change:
 class Beliefs:
     """An adversary with priors, who holds the same ones of everybody.
 
-    Parameters
-    ----------
-    domain : Domain
-        The sensitive attribute.
-    prior : array of float, optional
-        α: a probability for each of its codes. By default their shares of the whole table.
-    group_prior : array of float, optional
-        f(s|q*), by default the same as `prior`; then β is the share in the histogram.
-    delta, epsilon, floor, rho1, rho2 : number
-        See `Change`. A value with a prior below `floor` was never much of a possibility, so that
-        ruling it out says little.
-
-    Examples
-    --------
     >>> from wideberth.groups import Groups
     >>> domain = Domain(name="s", histogram=np.array([5, 3, 2]))
     >>> faced = Faced.known(Groups.of([[0, 0, 0, 0, 0], [1, 1, 1, 2, 2]], width=3))
@@ -157,6 +131,9 @@ class Beliefs:
         rho2: float = 0.5,
         harmless: Bools | None = None,
     ) -> None:
+        # `prior` is α, a probability for each code, by default its share of the whole table.
+        # `group_prior` is f(s|q*), by default the same; then β is the share in the histogram. A
+        # value with a prior below `floor` was never likely, so ruling it out reveals little.
         self.harmless = np.zeros(domain.size, dtype=bool) if harmless is None else harmless
         for name, number in {
             "delta": delta,
@@ -253,10 +230,8 @@ class Beliefs:
 
 
 def _fewer(faced: Faced, values: Bools, still: Bools) -> Ints:
-    """Count, for each histogram, those of some values of which something no longer holds.
-
-    What is absent from a histogram never holds, so only what is there need be looked at.
-    """
+    """Count, for each histogram, those of `values` for which `still` does not hold."""
+    # What is absent from a histogram never holds, so only what is there need be looked at.
     if not values.any():
         return np.zeros(len(faced.groups), dtype=np.int64)
     there = values[faced.groups.codes] & still

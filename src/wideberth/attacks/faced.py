@@ -24,15 +24,9 @@ CONFIDENCES = (0.5, 0.75, 0.9, 1.0)
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Sparing(Groups):
-    """Histograms whose harmless rows count in the sizes only.
+    """Histograms whose harmless rows count in the sizes only."""
 
-    Parameters
-    ----------
-    besides : array of int
-        How many these are, of each group.
-    """
-
-    besides: Ints
+    besides: Ints  # the harmless rows of each group
 
     @cached_property
     def sizes(self) -> Ints:
@@ -42,25 +36,14 @@ class Sparing(Groups):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Faced:
-    """Classes of victims: people who face the same histogram and have the same value.
+    """Classes of victims: people who face the same histogram and have the same value."""
 
-    Parameters
-    ----------
-    groups : Groups
-        The histograms that are faced. None is empty, and no count is 0.
-    owner : array of int
-        For each class, which histogram it faces.
-    codes : array of int
-        The true value of these people. A histogram that they face may lack it, if their own rows
-        were suppressed.
-    people : array of int
-        How many they are.
-    """
-
-    groups: Groups
-    owner: Ints
+    groups: Groups  # the histograms; none is empty, and no count is 0
+    owner: Ints  # for each class, which histogram it faces
+    # True values of the people of each class. A histogram that they face may lack theirs, if their
+    # own rows were suppressed.
     codes: Ints
-    people: Ints
+    people: Ints  # how many are in each class
 
     @classmethod
     def known(cls, groups: Groups) -> Faced:
@@ -96,10 +79,8 @@ class Faced:
 
     @cached_property
     def entries(self) -> Ints | None:
-        """Which entry of the histograms is each class's own value; -1 if there is none.
-
-        None stands for the usual case: each entry is a class, in the same order.
-        """
+        """The entry of each class's own value in the histograms; -1 if there is none."""
+        # None stands for the usual case: each entry is a class, in the same order.
         if self._each_entry:
             return None
         place = self.groups.place
@@ -186,41 +167,23 @@ class Faced:
 
 @dataclass(frozen=True, kw_only=True)
 class Risk:
-    """A probability for each person, summed up.
+    """A probability for each person, summed up."""
 
-    Parameters
-    ----------
-    worst, mean : float
-        The largest, and the mean over all people; 0 if there are none.
-    people : int
-        How many people there are.
-    above : mapping of float to int
-        How many of them are at or above each of `CONFIDENCES`.
-    """
-
-    worst: float
+    worst: float  # 0 if there are no people, as is the mean
     mean: float
     people: int
-    above: Mapping[float, int]
+    above: Mapping[float, int]  # how many people are at or above each of `CONFIDENCES`
 
     @classmethod
     def of(cls, shares: Floats, people: Ints) -> Risk:
-        """Sum up.
+        """Sum up the probabilities of classes of people.
 
-        Parameters
-        ----------
-        shares : array of float
-            The probability of each class of people: one quotient of whole numbers. Rounded once,
-            such a quotient is at or above a short decimal just when it is so exactly.
-        people : array of int
-            How many they are.
-
-        Examples
-        --------
         >>> risk = Risk.of(np.array([0.5, 0.9, 0.2]), np.array([1, 2, 7]))
         >>> risk.worst, round(risk.mean, 2), risk.people, risk.above[0.9]
         (0.9, 0.37, 10, 2)
         """
+        # Each share is one quotient of whole numbers: rounded once, it is at or above a short
+        # decimal just when it is so exactly.
         inhabited = people > 0
         if not inhabited.all():
             shares, people = shares[inhabited], people[inhabited]

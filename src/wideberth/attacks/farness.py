@@ -15,20 +15,7 @@ from wideberth.principles import plain
 
 
 class Farness:
-    """Who is near whom, by any distance.
-
-    Parameters
-    ----------
-    domain : Domain
-        The sensitive attribute.
-    epsilon : Fraction
-        The largest distance that counts as near.
-    distance : str or callable
-        See `wideberth.distances.space`.
-
-    Examples
-    --------
-    Of a lone row everything is known.
+    """The values near each value of a domain, by any distance.
 
     >>> import polars as pl
     >>> from wideberth.encode import encode
@@ -45,11 +32,9 @@ class Farness:
         self.distance = chosen.name
 
     def shares(self, faced: Faced) -> Floats:
-        """Return, for each class of victims, the share of the other rows that are near theirs.
-
-        Of a row that is alone it is 1. If the victim's own row is not among those faced, all of
-        these are others.
-        """
+        """Return, for each class of victims, the share of the other rows that are near theirs."""
+        # Of a row that is alone it is 1. If the victim's own row is not among those faced, all of
+        # these are others.
         filled = faced.filled()
         near = filled.of_own(self.near.crowd(filled.groups))
         itself = faced.own > 0

@@ -27,11 +27,9 @@ def own_shares(faced: Faced) -> Floats:
 
 
 def share_without(faced: Faced, values: int) -> Floats:
-    """Return, for each class, the share of its value once so many others are ruled out.
-
-    The others are the most frequent ones. If all are ruled out, the share is 1; that of a value
-    that no row has is 0.
-    """
+    """Return, for each class, the share of its value once so many others are ruled out."""
+    # The others are the most frequent ones. If all are ruled out, the share is 1; that of a value
+    # that no row has is 0.
     groups = faced.groups
     begin = groups.start[:-1][faced.owner]
     running = np.concatenate(([0], np.cumsum(groups.descending)))
@@ -47,18 +45,10 @@ def share_without(faced: Faced, values: int) -> Floats:
 
 @dataclass(frozen=True)
 class Homogeneity:
-    """Who faces rows that all have one value, which is theirs.
-
-    Parameters
-    ----------
-    people : int
-        How many people.
-    groups : int
-        How many histograms they face.
-    """
+    """The people who face rows that all have one value, which is theirs."""
 
     people: int
-    groups: int
+    groups: int  # how many histograms they face
 
     @classmethod
     def of(cls, faced: Faced) -> Homogeneity:
@@ -83,18 +73,12 @@ class Homogeneity:
 
 @dataclass(frozen=True, eq=False)
 class Background:
-    """What it takes to rule out values.
+    """The effect of ruling out values."""
 
-    Parameters
-    ----------
-    worst : tuple of float
-        With 0, 1, 2, … values ruled out, the largest share that a value has of what is left: over
-        all histograms and all values, the most frequent others being ruled out.
-    people : array of int
-        How many people's value is certain once 0, 1, 2, … values are ruled out, and not before.
-    """
-
+    # with 0, 1, 2, … values ruled out (the most frequent others), the largest share that a value
+    # has of what is left, over all histograms and values
     worst: tuple[float, ...]
+    # how many people's value is certain once 0, 1, 2, … values are ruled out, and not before
     people: Ints
 
     @classmethod

@@ -18,47 +18,25 @@ from wideberth.exact import Ints
 
 
 def among(rows: Ints, people: Ints) -> Risk:
-    """Return the risk of being picked out among so many rows that could be one's own.
-
-    Parameters
-    ----------
-    rows : array of int
-        How many rows could be the victim's. 0: none, so that nothing can be picked.
-    people : array of int
-        How many people that holds for.
-    """
+    """Return the risk of being picked out, by how many rows could be one's own."""
+    # 0 rows: nothing can be picked, so no risk.
     return Risk.of(np.where(rows > 0, 1 / np.maximum(rows, 1), 0.0), people)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Identity:
-    """How likely an adversary is to find somebody's row.
+    """The risk that an adversary finds somebody's row."""
 
-    Parameters
-    ----------
-    prosecutor : Risk
-        If it is known that the victim is in the table: one over the size of the group.
-    marketer : float
-        The share of rows that are found if every row is guessed: the mean of the same.
-    uniques : int
-        How many people are alone in their group.
-    smallest : int
-        The size of the smallest group; 0 if there is none.
-    journalist : Risk, optional
-        If it is not known: one over the number of people of a population who match the group.
-    lacking : int, optional
-        How many people are in groups of which the population has fewer people than the table has
-        rows. It cannot be complete there, so the size of the group is taken instead.
-    covering : Risk, optional
-        If the victim's group is not known: one over the rows of all groups that cover them.
-    """
-
-    prosecutor: Risk
-    marketer: float
-    uniques: int
-    smallest: int
+    prosecutor: Risk  # the victim is known to be in the table: one over the size of the group
+    marketer: float  # share of rows that are found if every row is guessed: the mean of the same
+    uniques: int  # people who are alone in their group
+    smallest: int  # size of the smallest group; 0 if there is none
+    # it is not known: one over the number of people of a population who match the group
     journalist: Risk | None = None
+    # People in groups of which the population has fewer people than the table has rows: it cannot
+    # be complete there, so the size of the group is taken instead.
     lacking: int | None = None
+    # the group is not known: one over the rows of all groups that cover the victim
     covering: Risk | None = None
 
     @classmethod
@@ -71,25 +49,14 @@ class Identity:
     ) -> Identity:
         """Measure the risk of groups.
 
-        Parameters
-        ----------
-        sizes : array of int
-            How many rows each group has.
-        people : array of int, optional
-            How many victims are in it: as many as rows, if nothing is said.
-        population : array of int, optional
-            How many people of a population match it.
-        covering : Risk, optional
-            What `among` tells of the rows that cover each victim.
-
-        Examples
-        --------
         >>> identity = Identity.of(np.array([4, 1]), population=np.array([20, 0]))
         >>> identity.prosecutor.worst, identity.marketer, identity.uniques
         (1.0, 0.4, 1)
         >>> identity.journalist.mean, identity.lacking
         (0.24, 1)
         """
+        # For each group: its rows (`sizes`), its victims (as many as rows by default), and the
+        # people of a population who match it. `covering` is what `among` returns.
         people = sizes if people is None else people
         journalist = lacking = None
         if population is not None:

@@ -24,28 +24,16 @@ from wideberth.principles import plain
 
 @dataclass(frozen=True, kw_only=True)
 class LevelOfKinds:
-    """How much of what people face is of one kind, at one level of the tree.
+    """How much of what people face is of one kind, at one level of the tree."""
 
-    Parameters
-    ----------
-    level : int
-        Steps below the root.
-    worst : float
-        The largest share of any histogram under one node of that level.
-    mean : float
-        The mean over all people of the share that is of their own kind. A value that is missing,
-        or above the level, is of no kind: it counts 0.
-    people, certain_people : int
-        How many people there are, and of how many the kind is certain.
-    kind : str
-        The node with the worst share. It tells of a single group: not for publication.
-    """
-
-    level: int
-    worst: float
+    level: int  # steps below the root
+    worst: float  # the largest share of any histogram under one node of that level
+    # Of the share that is of a person's own kind, over all people. A value that is missing, or
+    # above the level, is of no kind: it counts 0.
     mean: float
     people: int
-    certain_people: int
+    certain_people: int  # of how many the kind is certain
+    # the node with the worst share; it tells of a single group: not for publication
     kind: str = field(repr=False)
 
     @classmethod
@@ -74,18 +62,10 @@ class LevelOfKinds:
 
 @dataclass(frozen=True, kw_only=True)
 class KindsFound:
-    """How much of what people face is of one kind.
+    """How much of what people face is of one kind."""
 
-    Parameters
-    ----------
-    levels : tuple of LevelOfKinds
-        The children of the root first.
-    similarity : Risk, optional
-        How much of it is at most e apart from each person's own value.
-    """
-
-    levels: tuple[LevelOfKinds, ...]
-    similarity: Risk | None
+    levels: tuple[LevelOfKinds, ...]  # the children of the root first
+    similarity: Risk | None  # how much is at most e apart from each person's own value
 
     @classmethod
     def merged(cls, parts: Sequence[KindsFound]) -> KindsFound:
@@ -112,15 +92,6 @@ class _Crowds:
 class Kinds:
     """The kinds of a column's values, by a tree.
 
-    Parameters
-    ----------
-    domain : Domain
-        The column.
-    e : Fraction, optional
-        At which distance two values are similar. None: no matter.
-
-    Examples
-    --------
     >>> import polars as pl
     >>> from wideberth.encode import encode
     >>> from wideberth.hierarchy import Hierarchy

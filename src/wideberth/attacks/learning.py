@@ -28,47 +28,28 @@ _BLOCK, _THREADS = 1 << 17, 2
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Settings:
-    """What the adversary of an attribute knows and wants.
+    """What the adversary of an attribute knows and wants."""
 
-    Parameters
-    ----------
-    epsilon : number, optional
-        How near to a number is as good as known. By default `usual_epsilon` chooses.
-    relative : bool
-        Whether that is a share of the number.
-    chosen : str
-        Who chose epsilon: "policy", "given" or "audit".
-    e : number, optional
-        At which distance on the tree two values are similar; None: not looked at.
-    far : number, optional
-        The largest distance that counts as near, by `distance`; None: not looked at.
-    distance : str or callable
-        See `wideberth.distances.space`.
-    l : number, optional
-        A principle's l, whose adversary rules out l - 1 values.
-    prior, group_prior : array of float, optional
-        See `Beliefs`.
-    delta, negligible, floor, rho1, rho2 : number
-        See `Beliefs`, where `negligible` is called ε.
-    harmless : array of bool, optional
-        The codes of values that need no protection: nobody is harmed who is known to have one, and
-        their rows are near nothing. They hide others all the same.
-    """
-
+    # how near is as good as known; None: `usual_epsilon` chooses
     epsilon: float | str | Fraction | None = None
-    relative: bool = False
-    chosen: str = "given"
+    relative: bool = False  # epsilon is a share of the number
+    chosen: str = "given"  # "given", "policy" or "audit"
+    # distance on the tree at which two values are similar; None: not looked at
     e: float | Fraction | None = None
+    # the largest that counts as near, by `distance`; None: not looked at
     far: float | Fraction | None = None
     distance: str | Metric = "auto"
+    # of a principle, whose adversary rules out l - 1 values
     l: float | Fraction | None = None  # noqa: E741
-    prior: Floats | None = None
+    prior: Floats | None = None  # see `Beliefs`, as for the six that follow
     group_prior: Floats | None = None
     delta: float = 0.1
-    negligible: float = 0.05
+    negligible: float = 0.05  # ε of `Beliefs`
     floor: float = 0.1
     rho1: float = 0.1
     rho2: float = 0.5
+    # The codes of values that need no protection: nobody is harmed who is known to have one, and
+    # their rows are near nothing. They hide others all the same.
     harmless: Bools | None = None
 
 
@@ -113,15 +94,7 @@ class Measures:
 
 
 class Attacks:
-    """All attacks on one attribute, made ready.
-
-    Parameters
-    ----------
-    domain : Domain
-        The attribute.
-    settings : Settings
-        What the adversary knows and wants.
-    """
+    """All attacks on one attribute, made ready."""
 
     def __init__(self, domain: Domain, settings: Settings) -> None:
         self.beliefs = Beliefs(
@@ -193,18 +166,6 @@ def learn(
 ) -> Measures:
     """Measure what an adversary learns of an attribute.
 
-    Parameters
-    ----------
-    faced : Faced, or several of them
-        The histograms that people face. Large ones may come in parts, one after the other: no
-        person and no histogram in two of them.
-    domain : Domain
-        The attribute.
-    settings : Settings, optional
-        What the adversary knows and wants.
-
-    Examples
-    --------
     >>> import polars as pl
     >>> from wideberth.encode import encode
     >>> pay = encode(pl.Series("salary", [1000, 1010, 1020, 50000])).domain
@@ -213,6 +174,7 @@ def learn(
     >>> found.to_dict()["nearness"]["claims"][1]["text"]
     "4 people's salary is known to within 100 with 75 % confidence"
     """
+    # Large histograms may come in parts: no person and no histogram in two of them.
     attacks = Attacks(domain, settings or Settings())
     parts = [faced] if isinstance(faced, Faced) else faced
     blocks = (block for part in parts for block in part.blocks(_BLOCK))

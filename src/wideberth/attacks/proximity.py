@@ -31,18 +31,15 @@ _MANY = 20_000
 
 
 def usual_epsilon(domain: Domain) -> Fraction:
-    """Return a reach that fits a column of numbers: one of 1, 2, 5, 10, 20, 50.
+    """Return a reach that fits a column of numbers: 1, 2 or 5 times a power of ten.
 
-    A twentieth of the distance between which four fifths of the numbers lie; 1 at least, if all
-    numbers are whole.
-
-    Examples
-    --------
     >>> import polars as pl
     >>> from wideberth.encode import encode
     >>> usual_epsilon(encode(pl.Series("pay", range(0, 100_000, 100))).domain)
     Fraction(5000, 1)
     """
+    # A twentieth of the distance between which four fifths of the numbers lie, rounded; 1 at least,
+    # if all numbers are whole.
     numbers = numbers_of(domain, "an interval")
     running = np.cumsum(domain.histogram[: domain.known])
     if not len(running):
@@ -57,19 +54,11 @@ def usual_epsilon(domain: Domain) -> Fraction:
 
 @dataclass(frozen=True)
 class IntervalClaim:
-    """The claim that a number lies in an interval.
+    """The claim that a number lies in an interval."""
 
-    Parameters
-    ----------
-    low, high : object
-        The least and the greatest value of the group that the interval holds.
-    confidence : Fraction
-        The share of the group that it holds.
-    """
-
-    low: Any
-    high: Any
-    confidence: Fraction
+    low: Any  # the least value of the group that the interval holds
+    high: Any  # the greatest
+    confidence: Fraction  # the share of the group that it holds
 
 
 def interval_claim(
@@ -82,21 +71,6 @@ def interval_claim(
 ) -> IntervalClaim | None:
     """Return the interval that holds most of one group; None if all its values are missing.
 
-    Parameters
-    ----------
-    groups : Groups
-        The groups.
-    group : int
-        One of them.
-    domain : Domain
-        What their codes mean.
-    epsilon : number
-        Half the length of the interval; with `relative`, as a share of its centre.
-    relative : bool
-        Whether it is that.
-
-    Examples
-    --------
     >>> import polars as pl
     >>> from wideberth.encode import encode
     >>> pay = encode(pl.Series("pay", [490, 500, 510, 1000]))
@@ -122,29 +96,18 @@ def interval_claim(
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Nearness:
-    """What is known of numbers, nearly.
+    """What is known of numbers, nearly."""
 
-    Parameters
-    ----------
-    risk : Risk
-        How much of what each person faces lies near their own number.
-    fullest : float
-        The largest share that one interval of that reach holds, wherever it lies, of what anybody
-        faces: how sure a claim can be.
-    known : tuple of int
-        For each of `CONFIDENCES`, how many people face rows of which one interval holds that share.
-    widths : array of float
-        For each of `CONFIDENCES` (rows) and each histogram (columns), the length of the shortest
-        interval that holds that share of it; infinite if too many values are missing.
-    facing : array of int
-        How many people face each histogram.
-    """
-
-    risk: Risk
+    risk: Risk  # share of what each person faces that lies near their own number
+    # the largest share that one interval of that reach holds, wherever it lies, of what anybody
+    # faces: how sure a claim can be
     fullest: float
+    # for each of `CONFIDENCES`, people who face rows of which one interval holds that share
     known: tuple[int, ...]
+    # For each of `CONFIDENCES` (rows) and each histogram (columns), the length of the shortest
+    # interval that holds that share; infinite if too many values are missing.
     widths: Floats
-    facing: Ints
+    facing: Ints  # how many people face each histogram
 
     def best(self) -> Risk:
         """Return what the best interval is worth, as a risk of each person."""
@@ -168,19 +131,7 @@ class Nearness:
 
 
 class Neighbourhoods:
-    """What lies near what, in a column of numbers.
-
-    Parameters
-    ----------
-    domain : Domain
-        The column.
-    epsilon : Fraction
-        How near is near: [x - ε, x + ε], ends included.
-    relative : bool
-        [x - ε|x|, x + ε|x|] instead.
-    harmless : array of bool, optional
-        The codes of numbers that need no protection.
-    """
+    """The numbers near each number of a column."""
 
     def __init__(
         self,
@@ -190,6 +141,7 @@ class Neighbourhoods:
         relative: bool = False,
         harmless: Bools | None = None,
     ) -> None:
+        # Near is [x - ε, x + ε], ends included; if relative, [x - ε|x|, x + ε|x|].
         self.harmless = harmless
         if epsilon < 0 or (relative and epsilon > 1):
             raise ParameterError(
@@ -226,20 +178,15 @@ class Neighbourhoods:
         return rows / faced.sizes
 
     def held(self, groups: Groups) -> tuple[Ints, Ints]:
-        """Return, for each entry, how much the interval holds that begins there.
-
-        Also the last entry that it holds. A missing value begins nothing.
-        """
+        """Return, for each entry, how many rows the interval that begins there holds."""
+        # Also the last entry that it holds. A missing value begins nothing.
         base = groups.place - groups.codes
         last = np.searchsorted(groups.place, base + self.reach[groups.codes], side="right") - 1
         held = groups.running[last + 1] - groups.running[:-1]
         return np.maximum(held, 0), last
 
     def intervals(self, groups: Groups) -> tuple[Ints, Floats]:
-        """Return how much the fullest interval of each group holds, and how long the shortest are.
-
-        These are the widths of `Nearness`.
-        """
+        """Return what the fullest interval of each group holds, and the widths of `Nearness`."""
         stop = groups.start[1:]
         if self.domain.missing is not None:  # the last code, so at most a group's last entry
             stop = stop - (groups.codes[stop - 1] == self.domain.missing)
@@ -346,12 +293,10 @@ class Neighbourhoods:
 
 
 def _last_within_share(numbers: Numbers, share: Fraction) -> Ints:
-    """Return how far an interval [x - ε|x|, x + ε|x|] can reach that begins at each number.
-
-    One that begins at v > 0 is centred at v / (1 - ε) and ends at v (1 + ε) / (1 - ε). One that
-    begins at v < 0 is centred at v / (1 + ε) and ends at v (1 - ε) / (1 + ε). For ε = 1 all
-    intervals to the right of 0 begin there, and have no end.
-    """
+    """Return how far an interval [x - ε|x|, x + ε|x|] can reach that begins at each number."""
+    # One that begins at v > 0 is centred at v / (1 - ε) and ends at v (1 + ε) / (1 - ε). One that
+    # begins at v < 0 is centred at v / (1 + ε) and ends at v (1 - ε) / (1 + ε). For ε = 1 all
+    # intervals to the right of 0 begin there, and have no end.
     more, less = share.denominator + share.numerator, share.denominator - share.numerator
     units = whole(numbers.units, max(numbers.bound, 1) * 2 * more)
     negative = units < 0

@@ -37,36 +37,18 @@ _ROUNDING = 1e-6
 
 @dataclass(frozen=True, kw_only=True)
 class Believed:
-    """What is believed of some people, before and after.
+    """What is believed of some people, before and after."""
 
-    Parameters
-    ----------
-    of : dict
-        The quasi-identifiers of these people.
-    on : str
-        The sensitive attribute.
-    groups : int
-        How many groups could be theirs.
-    worst : float
-        The largest belief in any value after seeing one of these groups.
-    prior : float
-        The belief in the same value before.
-    mixture : float
-        The largest belief in any value after seeing all these groups, and not which is theirs.
-    certain : int
-        After how many of these groups some value is believed in with more than 0.9.
-    """
-
-    of: dict[str, Any] = field(repr=False)
+    of: dict[str, Any] = field(repr=False)  # their quasi-identifiers
     on: str
-    groups: int
-    worst: float
-    prior: float
-    mixture: float
-    certain: int
+    groups: int  # how many could be theirs
+    worst: float  # the largest belief in any value after seeing one of these groups
+    prior: float  # the belief in the same value before
+    mixture: float  # the largest belief after seeing all these groups, not knowing which is theirs
+    certain: int  # after how many of these groups some value is believed with more than 0.9
 
     def to_dict(self, *, show_rows: bool = False) -> dict[str, Any]:
-        """Return plain values, for JSON; of whom only if that is to be shown."""
+        """Return plain values, for JSON; without the people unless `show_rows`."""
         return {
             "of": self.of if show_rows else {},
             "on": self.on,
@@ -137,17 +119,7 @@ class Priors:
         return _probabilities(self.frame, self.on, sensed.domain)
 
     def about(self, sensed: Sensed, published: Published, groups: Groups) -> Iterator[Believed]:
-        """Go through the people of whom something is believed, and see what their groups tell.
-
-        Parameters
-        ----------
-        sensed : Sensed
-            The sensitive attribute.
-        published : Published
-            Which groups could be theirs: those whose labels cover their quasi-identifiers.
-        groups : Groups
-            The histograms of the boxes.
-        """
+        """Yield what is believed of the people whom the priors name, once groups are seen."""
         if not self.whom or sensed.on != (self.on,):
             return
         axes = {axis.name: at for at, axis in enumerate(published.axes)}
@@ -220,7 +192,7 @@ def _probabilities(
 
 
 def _covers(axis: Axis, value: str | None) -> Bools:
-    """Tell which labels of a quasi-identifier cover a value, be it one that the table tells."""
+    """Return which labels of a quasi-identifier cover a value, be it one that the table tells."""
     if value is None:
         return axis.missing
     quasi = read_quasi(pl.Series(axis.name, [value]), hierarchy=axis.tree)

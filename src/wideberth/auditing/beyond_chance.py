@@ -25,43 +25,16 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True, kw_only=True)
 class Beyond:
-    """How many people's value is guessed, and how many of them chance explains.
+    """Counts of people whose value is guessed, and of those whom chance explains."""
 
-    Parameters
-    ----------
-    of : int
-        How many people there are.
-    people : mapping of float to int
-        How many of their values are guessed with so much confidence, or more.
-    expected : mapping of float to float
-        How many would be by chance alone.
-    spread : mapping of float to float
-        The standard deviation of that.
-    """
-
-    of: int
-    people: Mapping[float, int]
-    expected: Mapping[float, float]
-    spread: Mapping[float, float]
+    of: int  # all people
+    people: Mapping[float, int]  # by confidence: how many are guessed with that much or more
+    expected: Mapping[float, float]  # by confidence: how many would be by chance alone
+    spread: Mapping[float, float]  # by confidence: the standard deviation of that
 
     @classmethod
     def of_faced(cls, faced: Faced, shares: Floats, chance: Floats, counted: Bools) -> Beyond:
-        """Count.
-
-        Parameters
-        ----------
-        faced : Faced
-            Classes of victims, and what they face.
-        shares : array of float
-            The share of the faced rows that have the value of each class.
-        chance : array of float
-            The probability that a row has it by chance.
-        counted : array of bool
-            Which classes count.
-
-        Examples
-        --------
-        Two rows of a group of two agree, of a value that one row in ten has:
+        """Count the guessed values at each level of confidence, and what chance would give.
 
         >>> from wideberth.groups import Groups
         >>> faced = Faced.known(Groups.of([[0, 0]], width=1))
@@ -69,6 +42,9 @@ class Beyond:
         >>> found.people[0.9], round(found.expected[0.9], 3)
         (2, 0.2)
         """
+        # All three arrays have an entry for each class of victims. `chance`: the probability that a
+        # row has the value of the class by chance; `counted`: which classes count. The example:
+        # both rows of a group agree on a value that one row in ten has.
         from scipy.special import bdtrc  # takes its time
 
         shares, chance, people = shares[counted], chance[counted], faced.people[counted]
@@ -92,7 +68,7 @@ class Beyond:
         return more / self.of if more > margin * self.spread[level] else 0.0
 
     def explained(self, level: float) -> str:
-        """Say how many of the people chance explains."""
+        """Return in words how many of the people chance explains."""
         many = round(self.expected[level])
         return f"about {many:,}" if many else "hardly any"
 

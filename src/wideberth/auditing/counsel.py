@@ -29,20 +29,6 @@ _SOON = 5000
 class Counsel:
     """What may be advised about one attribute, or about the sizes of groups.
 
-    Parameters
-    ----------
-    column : Column or None
-        The attribute of the table that can be anonymized again, a code for each row; None for
-        sizes.
-    rows : int
-        How many rows that table has.
-    asked : sequence of Principle
-        What the policy asks for.
-    holding : sequence of Principle
-        What of it holds.
-
-    Examples
-    --------
     >>> from wideberth.principles.remedies import least_group
     >>> print(Counsel(None, 3).against([least_group(2)], otherwise="Do not publish it."))
     Ask for k-anonymity with k = 3: every group then has 3 rows or more (the table permits no more).
@@ -55,6 +41,8 @@ class Counsel:
         asked: Sequence[Principle] = (),
         holding: Sequence[Principle] = (),
     ) -> None:
+        # `column` has a code for each row of the table that can be anonymized again; None for
+        # sizes. `asked` is what the policy asks for, `holding` what of it holds.
         self.table = Whole(column, rows)
         self.asked = asked
         self.holding = holding
@@ -69,15 +57,8 @@ class Counsel:
             )
 
     def against(self, remedies: Sequence[Remedy], *, otherwise: str) -> str:
-        """Return what to do.
-
-        Parameters
-        ----------
-        remedies : sequence of Remedy
-            What helps, the best first.
-        otherwise : str
-            What to do if the table permits none of them, or if they hold already.
-        """
+        """Return advice: the first remedy that the table permits and that does not hold yet."""
+        # Remedies come best first. `otherwise` is the advice if none of them is left.
         if any(self._forbids(guard, remedy) for guard in self.asked for remedy in remedies):
             return _AGAIN
         for remedy in remedies:
@@ -89,7 +70,7 @@ class Counsel:
         return otherwise
 
     def commonest(self) -> str:
-        """Say how many rows share a value, of those that need protection.
+        """Return in words how many rows share a value, of those that need protection.
 
         >>> import polars as pl
         >>> from wideberth.encode import encode
@@ -113,14 +94,14 @@ class Counsel:
         )
 
     def _forbids(self, guard: Principle, remedy: Remedy) -> bool:
-        """Tell whether a principle that is violated would help, and can be satisfied."""
+        """Return whether a principle that is violated would help, and can be satisfied."""
         if guard in self.holding:
             return False
         value = remedy.asked_by(guard)
         return value is not None and value >= remedy.least and self._feasible(guard)
 
     def _held(self, remedy: Remedy) -> bool:
-        """Tell whether as much holds already."""
+        """Return whether as much holds already."""
         values = [remedy.asked_by(guard) for guard in self.holding]
         return any(value is not None and value >= remedy.least for value in values)
 
@@ -154,14 +135,14 @@ class Counsel:
         return found
 
     def _feasible(self, principle: Principle) -> bool:
-        """Tell whether some grouping is known to satisfy a principle."""
+        """Return whether some grouping is known to satisfy a principle."""
         try:
             return self._known(principle) and self.table.feasible(principle)
         except WideberthError:  # the attribute is not of the kind that the principle is about
             return False
 
     def _known(self, principle: Principle) -> bool:
-        """Tell whether it is soon known what the table permits."""
+        """Return whether it is soon known what the table permits."""
         if principle.needs == "population":
             return False
         try:

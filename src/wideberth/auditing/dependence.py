@@ -51,27 +51,13 @@ _FEW, _MOST = 0.05, 0.5
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class _Part:
-    """A column as codes of few values.
-
-    Parameters
-    ----------
-    name : str
-        The column.
-    codes : array of int
-        For each row.
-    width : int
-        How many codes there are.
-    shown : array of bool
-        Which codes stand for values that somebody would hide.
-    fine : bool
-        Whether it is a number, cut into parts.
-    """
+    """A column as codes of few values."""
 
     name: str
     codes: Codes
     width: int
-    shown: Bools
-    fine: bool
+    shown: Bools  # which codes stand for values that somebody would hide
+    fine: bool  # whether it is a number, cut into parts
 
     @classmethod
     def of(cls, name: str, column: Column, harmless: Bools | None = None) -> _Part:
@@ -100,7 +86,7 @@ def _cut(domain: Domain, codes: Codes) -> Codes | None:
 
 @dataclass(frozen=True, kw_only=True)
 class _Told:
-    """Which column tells which other, and of how many people."""
+    """How well one column determines another, and for how many people."""
 
     by: str
     on: str
@@ -121,23 +107,7 @@ class _Told:
 def judge_determined(
     taken: Taken, published: Published, sensed: Sequence[Sensed]
 ) -> tuple[list[Finding], list[str]]:
-    """Say which insensitive columns determine others.
-
-    Parameters
-    ----------
-    taken : Taken
-        The release, and its original.
-    published : Published
-        What its labels say.
-    sensed : sequence of Sensed
-        Its sensitive attributes.
-
-    Returns
-    -------
-    findings : list of Finding
-    notes : list of str
-        What was not looked at.
-    """
+    """Return findings on insensitive columns that determine others, and what was not looked at."""
     frame = taken.examined.frame
     names = [name for name in taken.roles["insensitive"] if not _nested(frame[name])]
     notes = []
@@ -162,7 +132,7 @@ def _nested(series: pl.Series) -> bool:
 
 
 def _on_sensitive(parts: Sequence[_Part], one: Sensed, boxes: Partition) -> Iterable[Finding]:
-    """Say which columns determine a sensitive attribute."""
+    """Yield a finding if columns determine a sensitive attribute."""
     on = _Part.of(one.name, one.column, one.harmless)
     rows = _of_groups(boxes, len(parts))
     told = [_told(part, on, boxes, tries=len(parts), rows=rows) for part in parts]
@@ -185,7 +155,7 @@ def _on_sensitive(parts: Sequence[_Part], one: Sensed, boxes: Partition) -> Iter
 
 
 def _on_quasi(taken: Taken, published: Published, names: Sequence[str]) -> Iterable[Finding]:
-    """Say which columns tell what the release coarsens; without the original nobody knows."""
+    """Yield a finding if columns determine what the release coarsens; needs the original."""
     original = taken.original
     if original is None or taken.examined.counted is not None:
         return
@@ -226,10 +196,8 @@ def _on_quasi(taken: Taken, published: Published, names: Sequence[str]) -> Itera
 
 
 def _on_insensitive(parts: Sequence[_Part], kinds: Mapping[str, str]) -> Iterable[Finding]:
-    """Say which columns that may be secrets are determined by others.
-
-    A code beside the name of what people know of one another (a country's) says nothing new.
-    """
+    """Yield a finding if columns that may be secrets are determined by others."""
+    # A code beside the name of what people know of one another (a country's) reveals nothing new.
     usual = [part for part in parts if kinds[part.name] == "known"]
     targets = [
         part
@@ -264,7 +232,7 @@ def _on_insensitive(parts: Sequence[_Part], kinds: Mapping[str, str]) -> Iterabl
 
 
 def _same(one: _Part, other: _Part) -> bool:
-    """Tell whether two columns say the same in other words: each has one value for each other."""
+    """Return whether two columns say the same in other words: each has one value for each other."""
     pairs = len(np.unique(one.codes.astype(np.int64) * other.width + other.codes))
     return pairs == len(np.unique(one.codes)) == len(np.unique(other.codes))
 
@@ -347,11 +315,9 @@ def _told(
 def _within(
     boxes: Partition, by: Codes, width: int, on: Column, rare: Bools, margin: float
 ) -> float:
-    """Return the share of pairs that agree in both columns among those that agree in the first.
-
-    Pairs are of rows of one group. It is 0 if that could be so by chance: if the share among all
-    pairs of rows of a group is not much smaller.
-    """
+    """Return the share of pairs that agree in `on` among those that agree in `by`."""
+    # Pairs are of rows of one group. The result is 0 if it could be so by chance, that is, if the
+    # share among all pairs of rows of a group is not much smaller.
     present, cells = compress(boxes.labels.astype(np.int64) * width + by, boxes.count * width)
     both, pairs = _pairs(Partition(cells, len(present)), on, rare)
     alike, all_of_them = _pairs(boxes, on, rare)

@@ -79,24 +79,12 @@ _NEARLY_ALL, _VARIED = 0.9, 0.25
 
 @dataclass(frozen=True, kw_only=True)
 class Near:
-    """How nearly a number is known: all candidates' labels lie within an interval.
+    """Approximate knowledge of a number: all candidates' labels lie within an interval."""
 
-    Parameters
-    ----------
-    within : float
-        Half the length of the interval.
-    unit : str, optional
-        What it is in: "days" for dates.
-    people : int
-        For how many of the people looked at they do.
-    everywhere : float
-        The share of the whole table in the fullest interval of that length.
-    """
-
-    within: float
-    unit: str | None
-    people: int
-    everywhere: float
+    within: float  # half the length of the interval
+    unit: str | None  # "days" for dates
+    people: int  # how many of the people looked at are known so nearly
+    everywhere: float  # share of the whole table in the fullest interval of that length
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, for JSON."""
@@ -110,43 +98,22 @@ class Near:
 
 @dataclass(frozen=True, kw_only=True)
 class Disclosure:
-    """What a release says of a column that no principle protects.
-
-    Parameters
-    ----------
-    on : str
-        The column.
-    role : str
-        "quasi" or "insensitive".
-    looks_like : str
-        "known", a usual quasi-identifier by its name; "sensitive"; or "unknown".
-    rows : int
-        How many rows say exactly what the value is.
-    common : float
-        The share of the table that has the most common value: the best guess without the release.
-    guess : Risk
-        The share of the rows an adversary faces that have the victim's value.
-    uncommon : mapping
-        Of "people" whose value less than half of the table has, for how many it is "certain", and
-        for how many "nearly", with 0.9 or more.
-    beyond : Beyond
-        Of the same people, for how many it is guessed, and how many of them chance explains.
-    near : Near, optional
-        For numbers, how nearly they are known.
-    victims : mapping
-        How many people were looked at, of how many, whether that was everybody ("exact"), and
-        whether they were "drawn" among those who fit the labels, as there is no original.
-    """
+    """What a release reveals of a column that no principle protects."""
 
     on: str
-    role: str
-    looks_like: str
-    rows: int
-    common: float
-    guess: Risk
+    role: str  # "quasi" or "insensitive"
+    looks_like: str  # "known" (a usual quasi-identifier by its name), "sensitive" or "unknown"
+    rows: int  # how many show the value exactly
+    common: float  # share of the most common value: the best guess without the release
+    guess: Risk  # the share of the rows an adversary faces that have the victim's value
+    # "people" whose value less than half of the table has; for how many of them it is "certain",
+    # and "nearly" so (0.9 or more)
     uncommon: Mapping[str, int]
+    # of the same people, how many are guessed, and how many of these chance explains
     beyond: Beyond
-    near: Near | None
+    near: Near | None  # for numbers only
+    # how many were "looked_at", "of" how many, whether that was everybody ("exact"), and whether
+    # they were "drawn" among those who fit the labels (without an original)
     victims: Mapping[str, Any]
 
     @property
@@ -172,16 +139,13 @@ class Disclosure:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class _Said:
-    """What the boxes say of a column: codes below `exact` are values, others are not exact.
-
-    ``low`` and ``high`` are the outermost numbers of each code, where these are numbers.
-    """
+    """What the boxes say of a column: codes below `exact` are values, others are not exact."""
 
     by_box: Groups
     own: Ints | Codes | None
     exact: int
     table: Floats | Ints
-    low: Floats | None = None
+    low: Floats | None = None  # low and high: the outermost numbers of each code, if any
     high: Floats | None = None
     within: float = 0.0
     unit: str | None = None
@@ -190,24 +154,8 @@ class _Said:
 def disclose(
     taken: Taken, published: Published, *, everyone: bool = False
 ) -> tuple[list[Disclosure], list[str]]:
-    """Measure what a release says of its quasi-identifiers and its insensitive columns.
-
-    Parameters
-    ----------
-    taken : Taken
-        The release, and its original.
-    published : Published
-        What its labels say.
-    everyone : bool
-        Whether to look at all people, not at a sample.
-
-    Returns
-    -------
-    disclosures : list of Disclosure
-        A column that is the same in every row is left out.
-    notes : list of str
-        Which columns were not looked at.
-    """
+    """Measure what a release reveals of its quasi-identifiers and insensitive columns."""
+    # A column that is the same in every row is left out. The notes name columns not looked at.
     few = published.rows if everyone else PEOPLE
     rows = None
     if published.original_rows is None:
@@ -237,7 +185,7 @@ def disclose(
 
 
 def judge_disclosures(disclosures: Sequence[Disclosure]) -> Iterator[Finding]:
-    """Say of which columns a release says too much."""
+    """Yield findings on columns about which a release reveals too much."""
     for one in disclosures:
         if one.guess.people < _ENOUGH or (one.role, one.looks_like) not in _GRAVE:
             continue
@@ -388,23 +336,11 @@ def _looks(taken: Taken, axes: Sequence[Axis]) -> Mapping[str, str]:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class _Victims:
-    """The people whom an adversary looks for: those of the original, or some who fit the labels.
-
-    Parameters
-    ----------
-    taken : Taken
-        The release.
-    published : Published
-        Its labels, and the people.
-    rows : array of int, optional
-        The row of each person who was drawn; None with an original.
-    everyone : bool
-        Whether to look at all of them.
-    """
+    """The people whom an adversary looks for: those of the original, or some who fit the labels."""
 
     taken: Taken
     published: Published
-    rows: Ints | None
+    rows: Ints | None  # the row of each person drawn; None with an original
     everyone: bool
 
     def of_quasi(self, at: int) -> tuple[_Said, Covering]:
@@ -487,18 +423,9 @@ def _nested(series: pl.Series) -> bool:
 
 
 def _meaning(axis: Axis) -> tuple[Ints, int]:
-    """Return a code for what each label means: a single value, or more than one.
-
-    Labels of one value have its number, and so does a missing value, which comes last. All others
-    have a number of their own after these.
-
-    Returns
-    -------
-    codes : array of int
-        For each label.
-    exact : int
-        How many codes stand for values.
-    """
+    """Return a code for what each label means: a single value, or more than one."""
+    # Labels of one value have its number; a missing value comes after all values. All other labels
+    # have numbers of their own after these. Returned with how many codes stand for values.
     atoms, labels = len(axis.atoms), len(axis.texts)
     single = (axis.widths() == 1) & ~axis.everything
     first = np.append(axis.first, 0)[axis.start[:-1]]

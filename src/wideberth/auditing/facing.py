@@ -29,17 +29,8 @@ def faced(sensed: Sensed, published: Published, cover: Covering) -> Faced:
 
 
 def faced_boxes(by_box: Groups, own: Codes | Ints | None, cover: Covering) -> Faced:
-    """Let each victim face the histograms of all boxes that cover it.
-
-    Parameters
-    ----------
-    by_box : Groups
-        The histogram of each box.
-    own : array of int, optional
-        The value of each row of the original. Without it, victims are boxes.
-    cover : Covering
-        Which boxes cover which victims.
-    """
+    """Let each victim face the histograms of all boxes that cover it."""
+    # `own` has the value of each row of the original. Without it, victims are boxes.
     pooled = cover.pooled(by_box)
     if own is not None:
         owner, codes = cover.situation, own[cover.victims].astype(np.int64)
@@ -68,11 +59,9 @@ def found_among(published: Published, cover: Covering) -> Risk:
 
 
 def require_fit(published: Published, cover: Covering, sensed: Sequence[Sensed]) -> None:
-    """Refuse an original whose values are not the release's, if its people are not either.
-
-    A group cannot have more rows than there are people whom its labels cover. Sensitive values may
-    have been changed on purpose, so they alone prove nothing.
-    """
+    """Refuse an original whose values are not the release's, if its people are not either."""
+    # A group cannot have more rows than there are people whom its labels cover. Sensitive values
+    # may have been changed on purpose, so they alone prove nothing.
     unlike = [one.name for one in sensed if 2 * one.changed > published.rows]
     if not unlike or not cover.exact or published.original_rows is None:
         return
@@ -97,21 +86,11 @@ def _covered(published: Published, cover: Covering) -> Ints:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Matching:
-    """People of a population, and the groups that could be theirs.
+    """People of a population, and the groups that could be theirs."""
 
-    Parameters
-    ----------
-    counts : array of int
-        How many people match each group.
-    outside : int
-        How many match none.
-    notes : list of str
-        What is in doubt.
-    """
-
-    counts: Ints
-    outside: int
-    notes: list[str]
+    counts: Ints  # how many people match each group
+    outside: int  # how many match none
+    notes: list[str]  # what is in doubt
 
     def generalised(self, given: Examined, groups: Partition) -> pl.DataFrame:
         """Return the population as if it were published like the table, for δ-presence."""

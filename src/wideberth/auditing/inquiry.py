@@ -82,7 +82,7 @@ def audit(
     worst: int = 5,
     max_memory: int | None = None,
 ) -> Audit:
-    """Tell what an adversary learns from a published table.
+    """Return what an adversary learns from a published table.
 
     Parameters
     ----------
@@ -184,10 +184,8 @@ def audited(
     swaps: bool | None = None,
     worst: int = 5,
 ) -> Audit:
-    """Audit a table whose columns have their roles; the arguments are those of `audit`.
-
-    Instead of `epsilon`, `near` may say how near is near, and whether that is a share.
-    """
+    """Audit a table whose columns have their roles; the arguments are those of `audit`."""
+    # Instead of `epsilon`, `near` may give it: how near is near, and whether that is a share.
     given, original = taken.examined, taken.original
     frame = given.frame
     if original is not None and frame.height > original.height:
@@ -287,7 +285,7 @@ def _left_out(worth: Utility, manifest: Mapping[str, Any] | None) -> float | Non
 
 
 def _own_epsilon(attributes: Sequence[Attribute]) -> list[str]:
-    """Say how near is near, where nobody said it and the audit chose."""
+    """Return a note for each attribute whose ε the audit chose itself."""
     notes = []
     for attribute in attributes:
         asked = attribute.known.attacks
@@ -380,7 +378,7 @@ def _settings(
     near: tuple[Fraction, bool] | None,
     priors: Priors | None,
 ) -> Settings:
-    """Say what the adversary of an attribute knows and wants."""
+    """Return what the adversary of an attribute knows and wants."""
     for name in limits:
         if name not in LIMITS:
             raise ParameterError(
@@ -430,7 +428,7 @@ def _learn(sensed: Sensed, laid: _Laid, settings: Settings, believed: Priors | N
 
 
 def _in_doubt(matched: Matching | None, identity: Identity) -> list[str]:
-    """Say what is wrong with the population."""
+    """Return notes on what is wrong with the population."""
     notes = [] if matched is None else list(matched.notes)
     if identity.lacking:
         notes.append(
@@ -441,7 +439,7 @@ def _in_doubt(matched: Matching | None, identity: Identity) -> list[str]:
 
 
 def _looked_at(published: Published, cover: Covering | None) -> list[str]:
-    """Say how far it is known who is covered by which groups."""
+    """Return notes on how far it is known who is covered by which groups."""
     if cover is None:
         return []
     notes, people = [], "people" if published.original_rows is not None else "boxes"
@@ -460,7 +458,7 @@ def _looked_at(published: Published, cover: Covering | None) -> list[str]:
 
 
 def _unread(published: Published) -> list[str]:
-    """Say which columns publish what could not be understood."""
+    """Return a note for each column whose published labels could not be understood."""
     return [
         f"what '{axis.name}' publishes could not be read as ranges, sets or nodes: each label was "
         "taken for a value"

@@ -36,15 +36,7 @@ _BROADER = (
 
 
 def judge_policy(checked: CheckResult, counsels: Sequence[Counsel]) -> Iterator[Finding]:
-    """Say which principles are violated.
-
-    Parameters
-    ----------
-    checked : CheckResult
-        What was checked.
-    counsels : sequence of Counsel
-        Who advises on sizes, and on each attribute.
-    """
+    """Yield a finding for each violated principle."""
     for report in checked.principles:
         if not report.satisfied:
             on = f" on {report.shown}" if report.on else ""
@@ -68,7 +60,7 @@ def judge_policy(checked: CheckResult, counsels: Sequence[Counsel]) -> Iterator[
 
 
 def judge_protection(bare: Sequence[str]) -> Iterator[Finding]:
-    """Say which sensitive columns no principle of the policy is on."""
+    """Yield a finding if no principle of the policy is on some sensitive columns."""
     if bare:
         names = listed([f"'{column}'" for column in bare])
         them = "it" if len(bare) == 1 else "each of them"
@@ -84,7 +76,7 @@ def judge_protection(bare: Sequence[str]) -> Iterator[Finding]:
 
 
 def judge_groups(uneven: Uneven | None) -> Iterator[Finding]:
-    """Say which groups are published with different quasi-identifiers."""
+    """Yield a finding if rows of a group are published with different quasi-identifiers."""
     if uneven is not None:
         yield Finding(
             name="uneven-groups",
@@ -99,11 +91,9 @@ def judge_groups(uneven: Uneven | None) -> Iterator[Finding]:
 
 
 def judge_people(people: People | None, *, where: str, decided: bool) -> Iterator[Finding]:
-    """Say that an identifier repeats, so that rows are no people.
-
-    Somebody may have decided that rows are people all the same. Nobody but that person can know,
-    so it is said, and no reason to refuse the release.
-    """
+    """Yield a finding if an identifier repeats, so that rows are not people."""
+    # Somebody may have decided that rows are people all the same. Only that person can know, so it
+    # is reported, but it is no reason to refuse the release.
     if people is not None and decided:
         yield Finding(
             name="several-rows",
@@ -131,7 +121,7 @@ def judge_people(people: People | None, *, where: str, decided: bool) -> Iterato
 
 
 def judge_total(*, what: str | None, where: str) -> Iterator[Finding]:
-    """Say which rows are totals or footnotes."""
+    """Yield a finding if some rows are totals or footnotes."""
     if what is not None:
         yield Finding(
             name="total-row",
@@ -144,7 +134,7 @@ def judge_total(*, what: str | None, where: str) -> Iterator[Finding]:
 
 
 def judge_columns(unlisted: Sequence[str]) -> Iterator[Finding]:
-    """Say which columns are published that the policy does not know."""
+    """Yield a finding for each published column that the policy does not know."""
     for column in unlisted:
         yield Finding(
             name="unlisted-column",
@@ -159,19 +149,9 @@ def judge_columns(unlisted: Sequence[str]) -> Iterator[Finding]:
 def judge_identity(
     identity: Identity, counsel: Counsel, *, exact: bool, sampled: bool
 ) -> Iterator[Finding]:
-    """Say who can be told from the others.
-
-    Parameters
-    ----------
-    identity : Identity
-        The risks.
-    counsel : Counsel
-        Who advises on the sizes of groups.
-    exact : bool
-        Whether quasi-identifiers are published as they are, as anatomy does on purpose.
-    sampled : bool
-        Whether only some people were looked at to see which groups cover them.
-    """
+    """Yield findings on people who can be told from the others."""
+    # `exact`: quasi-identifiers are published as they are, as anatomy does on purpose. `sampled`:
+    # only some people were looked at to see which groups cover them.
     of, mixed = identity.prosecutor.people, identity.covering
     larger = counsel.against([remedies.least_group(2)], otherwise=_NOBODY)
     alone = identity.uniques if mixed is None else mixed.above[1.0]
@@ -213,17 +193,7 @@ def judge_identity(
 
 
 def judge_attribute(name: str, known: Measures, counsel: Counsel) -> Iterator[Finding]:
-    """Say what is learnt of one sensitive attribute by whoever knows a victim's group.
-
-    Parameters
-    ----------
-    name : str
-        The attribute.
-    known : Measures
-        What is learnt.
-    counsel : Counsel
-        Who advises on it.
-    """
+    """Yield findings on what an adversary who knows the group learns of an attribute."""
     certain = known.certain.people
     if certain:
         yield Finding(
@@ -270,19 +240,7 @@ def judge_mixture(
     *,
     sampled: bool,
 ) -> Iterator[Finding]:
-    """Say what more is learnt of it by whoever does not know the group, and so faces several.
-
-    Parameters
-    ----------
-    name : str
-        The attribute.
-    known, covering : Measures
-        What is learnt with the group known, and without.
-    counsel : Counsel
-        Who advises on it.
-    sampled : bool
-        Whether only some people were looked at.
-    """
+    """Yield findings on what is learnt only by an adversary who does not know the group."""
     if covering is None:
         return
     if covering.certain.people and not known.certain.people:
@@ -329,17 +287,7 @@ def judge_mixture(
 def judge_beliefs(
     believed: Sequence[Believed], known: Measures, counsel: Counsel
 ) -> Iterator[Finding]:
-    """Say of whom an adversary with priors becomes nearly certain.
-
-    Parameters
-    ----------
-    believed : sequence of Believed
-        What is believed of people.
-    known : Measures
-        What is learnt without priors.
-    counsel : Counsel
-        Who advises on the attribute.
-    """
+    """Yield a finding if an adversary with priors becomes nearly certain of somebody."""
     certain = [one for one in believed if one.certain]
     if certain:
         worst = max(certain, key=lambda one: one.worst)
@@ -370,7 +318,7 @@ def _more_values(counsel: Counsel, many: int) -> str:
 
 
 def _nearness(known: Measures, counsel: Counsel) -> Iterator[Finding]:
-    """Proximity: nearly the value is learnt, though not the value."""
+    """Yield findings on proximity: nearly the value is learnt, though not the value."""
     reach, near = known.attacks.neighbourhoods, known.to_dict()["nearness"]
     if reach is None or near is None:
         return
@@ -422,7 +370,7 @@ def _nearness(known: Measures, counsel: Counsel) -> Iterator[Finding]:
 
 
 def _kinds(name: str, known: Measures, counsel: Counsel) -> Iterator[Finding]:
-    """Similarity: the kind of a value is learnt, from the finest kinds to the broadest."""
+    """Yield findings on similarity: the kind of a value is learnt, the finest kinds first."""
     told = known.certain.people
     levels: list[dict[str, Any]] = []
     for up, level in enumerate(() if known.kinds is None else reversed(known.kinds.levels)):

@@ -19,34 +19,19 @@ from wideberth.showing.wording import as_html, counted
 
 @dataclass(frozen=True, kw_only=True)
 class Attribute:
-    """What is learnt of one sensitive attribute.
+    """What is learnt of one sensitive attribute."""
 
-    Parameters
-    ----------
-    on : str
-        The attribute; ``disease.*`` for all columns of one value.
-    values : int
-        How many different values it has.
-    known : Measures
-        What an adversary learns who knows the victim's group.
-    covering : Measures, optional
-        What one learns who knows the victim's quasi-identifiers only, and so faces all groups that
-        cover them. None if that is not known, as of anatomised tables.
-    victims : mapping, optional
-        For how many people the latter was computed, of how many, and whether for all.
-    believed : sequence of Believed
-        What is believed of people about whom `priors` say something.
-    allowed : mapping, optional
-        How many values the policy allows, and in how many rows they are: all figures are about the
-        other people.
-    """
-
-    on: str
-    values: int
-    known: Measures
+    on: str  # `disease.*` stands for all columns of one value
+    values: int  # how many different ones
+    known: Measures  # the adversary knows the victim's group
+    # The adversary knows the quasi-identifiers only, and so faces all groups that cover them. None
+    # if that is not known, as of anatomised tables.
     covering: Measures | None = None
+    # for `covering`: how many were "looked_at", "of" how many, and whether that is "exact"
     victims: Mapping[str, Any] | None = None
-    believed: Sequence[Believed] = ()
+    believed: Sequence[Believed] = ()  # of people about whom `priors` are given
+    # How many "values" the policy allows, and in how many "rows" they are. All figures are about
+    # the other people.
     allowed: Mapping[str, int] | None = None
 
     def to_dict(self, *, show_rows: bool = False) -> dict[str, Any]:
@@ -159,7 +144,7 @@ class Audit:
         return str(self.judgement)
 
     def fails(self, fail_on: str = "high") -> bool:
-        """Tell whether a finding has this severity or a higher one."""
+        """Return whether a finding has this severity or a higher one."""
         return rule.fails([finding.to_dict() for finding in self.findings], fail_on)
 
     def __bool__(self) -> bool:

@@ -35,30 +35,14 @@ _NUMERIC = ("integer", "float", "decimal", "date")
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Sensed:
-    """One sensitive attribute of a release, and of its original if that is at hand.
-
-    Parameters
-    ----------
-    on : tuple of str
-        Its columns.
-    column : Column
-        The value of each row of the release.
-    own : array of int, optional
-        The value of each row of the original, by the same codes.
-    guards : tuple of Principle
-        The principles that guard it.
-    numeric : bool
-        Whether its values are numbers or dates.
-    changed : int
-        How many rows have values that the original has not, or not so often.
-    """
+    """One sensitive attribute of a release, and of its original if that is at hand."""
 
     on: tuple[str, ...]
-    column: Column
-    own: Codes | None
+    column: Column  # the value of each row of the release
+    own: Codes | None  # of each row of the original, by the same codes
     guards: tuple[Principle, ...]
     numeric: bool
-    changed: int = 0
+    changed: int = 0  # rows whose values the original has not, or not so often
 
     @property
     def notes(self) -> list[str]:
@@ -113,11 +97,9 @@ class Sensed:
 
 
 def sense(examined: Examined, original: pl.DataFrame | None, *, made: bool = False) -> list[Sensed]:
-    """Make the sensitive attributes of a table ready, each with what guards it.
-
-    A column that may hold numbers in a notation that nobody confirmed is refused: as text, it
-    would seem safe.
-    """
+    """Make the sensitive attributes of a table ready, each with what guards it."""
+    # A column that may hold numbers in a notation that nobody confirmed is refused: as text, it
+    # would seem safe.
     for name in examined.sensitive:
         if name in examined.types or name in examined.hierarchies:
             continue
@@ -141,7 +123,7 @@ def sense(examined: Examined, original: pl.DataFrame | None, *, made: bool = Fal
 
 
 def _attributes(examined: Examined) -> list[tuple[str, ...]]:
-    """Tell which columns are an attribute together: as principles say, or by their prefix."""
+    """Return which columns are an attribute together: as principles say, or by their prefix."""
     names = examined.sensitive
     found = [
         on
@@ -265,17 +247,9 @@ def _not_numeric(name: str) -> ParameterError:
 def epsilon_of(
     sensed: Sensed, given: Epsilon | Mapping[str, Epsilon] | None
 ) -> tuple[Any, bool, str]:
-    """Tell how near is near: as given, as the policy says, or not settled.
-
-    Returns
-    -------
-    epsilon : number or str, optional
-        None if the audit must choose.
-    relative : bool
-        Whether it is a share of the value.
-    chosen : str
-        Who chose it: "given", "policy" or "audit".
-    """
+    """Return how near is near: as given, as the policy says, or not settled."""
+    # Returns epsilon (None if the audit must choose), whether it is a share of the value, and who
+    # chose it: "given", "policy" or "audit".
     if isinstance(given, Mapping):
         given = given.get(sensed.name)
     if given is not None:

@@ -41,52 +41,26 @@ _MOST = 100_000_000
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Taken:
-    """A table to be audited, with the original that it was made from, if that is at hand.
-
-    Parameters
-    ----------
-    examined : Examined
-        The table, and the roles of its columns.
-    original : polars.DataFrame, optional
-        What it was made from.
-    roles : mapping
-        All of the table's columns by role.
-    reasons : mapping
-        Why a column was given its role, where that was guessed.
-    undecided : sequence of str
-        Columns of which nothing shows what they are, and which count as quasi-identifiers.
-    silent : sequence of str
-        Quasi-identifiers that are missing in every row, and so say nothing.
-    unlisted : sequence of str
-        Columns that the policy does not know.
-    doubts : sequence of str
-        What is wrong with the manifest beside it.
-    manifest : mapping, optional
-        What a release of ours says of itself.
-    made : bool
-        Whether it was given as a release, which knows all about how it was made.
-    text : bool
-        Whether it lies in a file of text, as CSV is.
-    """
+    """A table to be audited, with the original that it was made from, if that is at hand."""
 
     examined: Examined
     original: pl.DataFrame | None
     roles: Mapping[str, list[str]]
+    # why a column was given its role, where that was guessed
     reasons: Mapping[str, str] = field(default_factory=dict)
+    # columns that nothing shows the role of; they count as quasi-identifiers
     undecided: Sequence[str] = ()
-    silent: Sequence[str] = ()
-    unlisted: Sequence[str] = ()
-    doubts: Sequence[str] = ()
+    silent: Sequence[str] = ()  # quasi-identifiers that are missing in every row
+    unlisted: Sequence[str] = ()  # columns that the policy does not know
+    doubts: Sequence[str] = ()  # what is wrong with the manifest beside it
     manifest: Mapping[str, Any] | None = None
-    made: bool = False
-    text: bool = False
+    made: bool = False  # given as a Release, which knows how it was made
+    text: bool = False  # whether it lies in a file of text, as CSV is
 
     @property
     def people(self) -> tuple[People | None, str]:
-        """An identifier that repeats in the table, or in the original, and in which of them.
-
-        Without the original, a release's manifest says what was found in it.
-        """
+        """An identifier that repeats in the table, or in the original, and in which of them."""
+        # Without the original, a release's manifest has what was found in it.
         found = people_in(self.examined.frame, **self._person)
         if found is not None:
             return found, "the table"
@@ -127,22 +101,9 @@ def take(
     source: str | Path | None = None,
     **known: Any,
 ) -> Taken:
-    """Read a table, and its original; guess what nobody says about its columns.
-
-    Parameters
-    ----------
-    table : Release, dataframe or path
-        What to audit; a path may be the folder of an anatomised release.
-    original : dataframe or path, optional
-        What it was made from.
-    policy, quasi, sensitive, **known
-        As `wideberth.check` takes them.
-    count : str, optional
-        A column that says for how many people a row stands.
-    source : str or Path, optional
-        The file that the table was read from, if it is not given by its path. A manifest beside it
-        tells the roles of a release's columns, if nobody else does.
-    """
+    """Read a table, and its original; guess what nobody says about its columns."""
+    # A manifest beside `source`, the file that a table was read from, gives the roles of columns if
+    # nothing else does.
     if isinstance(table, Release):
         policy = None  # which it was made by, or with options beside it
     if policy is not None and not isinstance(policy, Policy):
@@ -288,7 +249,7 @@ def _unlisted(frame: pl.DataFrame, policy: Policy, group: str | None) -> list[st
 def _telling(
     frame: pl.DataFrame, quasi: str | Sequence[str] | None, policy: Policy | None
 ) -> tuple[list[str], list[str]]:
-    """Part quasi-identifiers into those that say something and those that are all missing."""
+    """Split quasi-identifiers into those with values and those that are all missing."""
     said = policy.roles.get("quasi", ()) if quasi is None and policy is not None else quasi
     names = as_published(names_of(said, frame.columns), frame.columns)
     silent = [c for c in names if c in frame.columns and frame[c].null_count() == frame.height]
@@ -307,7 +268,7 @@ def _counts(
     sensitive: str | Sequence[str] | None,
     known: Mapping[str, Any],
 ) -> bool:
-    """Tell whether a column seems to say for how many people a row stands: "count", numbers."""
+    """Return whether a column seems to say for how many people a row stands: "count", numbers."""
     named = [*names_of(quasi, frame.columns), *names_of(sensitive, frame.columns)]
     taken = (
         COUNT in named or known.get("group") == COUNT or known.get("sensitive_table") is not None
@@ -328,10 +289,8 @@ def _guess(
     sensitive: str | Sequence[str] | None,
     group: str | None,
 ) -> tuple[list[str], list[str], str | None, dict[str, str], list[str]]:
-    """Guess the roles of the columns that are not named; say which of them show none.
-
-    What shows none counts as a quasi-identifier: the more others know, the worse the verdict.
-    """
+    """Guess the roles of the columns that are not named, and list those that show none."""
+    # What shows no role counts as a quasi-identifier: the more others know, the worse the verdict.
     if group is None and GROUP in frame.columns:
         group = GROUP
     named = {*names_of(quasi, frame.columns), *names_of(sensitive, frame.columns), group}

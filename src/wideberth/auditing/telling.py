@@ -17,20 +17,8 @@ from wideberth.principles import Principle, parse
 def manifest_beside(
     source: str | Path | None, second: object = None
 ) -> tuple[Mapping[str, Any] | None, list[str]]:
-    """Return the manifest that lies beside a file, or in a folder; and what is wrong with it.
-
-    Parameters
-    ----------
-    source : str or Path, optional
-        The file, or the folder of an anatomised release. None has no manifest.
-    second : path or other, optional
-        The second table of an anatomised release, if the first one was named.
-
-    Raises
-    ------
-    TableError
-        If it is of other files: what an audit says must be of one release.
-    """
+    """Return the manifest that lies beside a file, or in a folder; and what is wrong with it."""
+    # A manifest of other files is a TableError: what an audit finds must be of one release.
     if source is None:
         return None, []
     folder = published(source)
@@ -49,14 +37,8 @@ def manifest_beside(
 
 
 def require_whole(*others: str | Path) -> None:
-    """Refuse other releases that are not what the manifests beside them describe.
-
-    Raises
-    ------
-    TableError
-        As for the release itself; see `wideberth.manifest.compare`. What nobody can read as a
-        manifest is only warned of.
-    """
+    """Refuse other releases that are not what the manifests beside them describe."""
+    # What cannot be read as a manifest is only warned of.
     for other in others:
         for doubt in compare(other).notes:
             warnings.warn(doubt, tables.TableWarning, stacklevel=3)

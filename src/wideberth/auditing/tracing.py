@@ -32,17 +32,7 @@ SMALL = 5_000
 
 
 def trace(taken: Taken, published: Published, cover: Covering | None) -> list[Finding]:
-    """Look for what one release gives away besides its groups.
-
-    Parameters
-    ----------
-    taken : Taken
-        The release, and its original if that is at hand.
-    published : Published
-        What its labels say.
-    cover : Covering, optional
-        Which of its boxes cover whom; None of an anatomised release.
-    """
+    """Look for what one release gives away besides its groups."""
     given, original = taken.examined, taken.original
     found = identifiers(
         given.frame,
@@ -74,15 +64,7 @@ def trace(taken: Taken, published: Published, cover: Covering | None) -> list[Fi
 
 
 def trace_others(taken: Taken, others: object) -> list[Finding]:
-    """Combine a release with other releases of the same table.
-
-    Parameters
-    ----------
-    taken : Taken
-        The release.
-    others : dataframe, path or Release, or a sequence of them
-        The others, in which its columns have the same names.
-    """
+    """Combine a release with other releases of the same table."""
     given, original = taken.examined, taken.original
     several = others if isinstance(others, list | tuple) else [others]
     if not several:
@@ -133,15 +115,8 @@ def _other(taken: Taken, other: object) -> Taken:
 
 
 def trace_swaps(taken: Taken, *, asked: bool | None) -> list[Finding]:
-    """Make the release anew with sensitive values swapped, and see whether the groups change.
-
-    Parameters
-    ----------
-    taken : Taken
-        The release. It must be known how it was made, and from what.
-    asked : bool, optional
-        Whether to do so; by default if the table is small.
-    """
+    """Make the release anew with sensitive values swapped, and see whether the groups change."""
+    # By default (`asked` is None) only for small tables.
     given, original = taken.examined, taken.original
     if original is None or not given.principles or given.counted is not None:
         return []

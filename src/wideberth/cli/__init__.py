@@ -157,10 +157,8 @@ class _Output(io.FileIO):
 
 
 def _let_readers_leave() -> None:
-    """Let commands run to their end, and to their exit code, when the reader of a pipe leaves.
-
-    A failed check whose output is cut off by `head` must not end like a satisfied one.
-    """
+    """Let commands run to their end, and to their exit code, when the reader of a pipe leaves."""
+    # A failed check whose output is cut off by `head` must not end like a satisfied one.
     ours = sys.stdout
     if ours is not sys.__stdout__ or not isinstance(ours, TextIOWrapper):
         return  # a test's or a notebook's
@@ -177,10 +175,8 @@ def _let_readers_leave() -> None:
 
 @contextmanager
 def _alone_on_stderr() -> Iterator[None]:
-    """Keep libraries from writing to standard error: what they print may hold values of people.
-
-    Our own messages still go there. WIDEBERTH_TRACEBACK=1 shows everything.
-    """
+    """Keep libraries from writing to standard error: what they print may hold values of people."""
+    # Our own messages still go there. WIDEBERTH_TRACEBACK=1 shows everything.
     ours = sys.stderr
     try:
         usual = isinstance(ours, TextIOWrapper) and ours.fileno() == _STDERR
@@ -204,11 +200,9 @@ def _alone_on_stderr() -> Iterator[None]:
 
 @contextmanager
 def _ending_in_order() -> Iterator[None]:
-    """Let signals that end the program do so by an exception, so that it leaves nothing behind.
+    """Turn signals that end the program into exceptions, so that it leaves nothing behind."""
 
-    A signal that is ignored stays so, as `nohup` wants it; a second one ends the program at once.
-    """
-
+    # A signal that is ignored stays so, as `nohup` wants it; a second one ends the program at once.
     def end(number: int, _: object) -> None:
         signal.signal(number, signal.SIG_DFL)
         sys.exit(128 + number)

@@ -264,7 +264,7 @@ def _target(
 
 @contextmanager
 def _after(written: str) -> Iterator[None]:
-    """Say of whatever fails now that the release is there."""
+    """Add to whatever error the block raises that the release has been written."""
     try:
         yield
     except (KeyboardInterrupt, SystemExit):  # Ctrl-C, or a signal that ends the program

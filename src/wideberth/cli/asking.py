@@ -109,17 +109,10 @@ def search_options(command: F) -> F:
 
 @dataclass(frozen=True)
 class Question:
-    """What was asked.
+    """What the options ask for."""
 
-    Parameters
-    ----------
-    arguments : mapping
-        For `wideberth.anonymize` and `wideberth.lattice`.
-    sources : sequence of str
-        The files that are read, which must not be overwritten, and some texts that are no files.
-    """
-
-    arguments: Mapping[str, Any]
+    arguments: Mapping[str, Any]  # for `wideberth.anonymize` and `wideberth.lattice`
+    # files that are read, so must not be overwritten; and some texts that are no files
     sources: Sequence[str]
 
 
@@ -148,10 +141,8 @@ def ask(
     written: tuple[str, ...],
     **settings: Any,
 ) -> Question:
-    """Read the options of `release_options`, `search_options` and `table_options`.
-
-    Settings are passed on as they are. Notes say which options silence the policy.
-    """
+    """Read the options of `release_options`, `search_options` and `table_options`."""
+    # Settings are passed on as they are. Notes list which options override the policy.
     trees = assignments(hierarchies, "--hierarchy")
     kinds = assignments(types, "--type")
     within = ranges(levels)
@@ -210,10 +201,8 @@ def _files(rules: Mapping[str, Any]) -> list[str]:
 
 
 def retyped(command: click.Command, *more: str, without: Sequence[str] = ()) -> str:
-    """Return the line that runs another command on what was typed for this one, and more.
-
-    Options that the other one does not have, and those `without` which it is to run, are left out.
-    """
+    """Return a line that runs another command with the options typed for this one, and more."""
+    # Options that the other command does not have are left out, and so are those in `without`.
     context = click.get_current_context()
     shared = {option.name for option in command.params} - set(without)
     words = ["wideberth", str(command.name), str(context.params["table"])]
@@ -230,10 +219,8 @@ def retyped(command: click.Command, *more: str, without: Sequence[str] = ()) -> 
 def release_target(
     output: Sequence[str], table: str, question: Question, *, force: bool, dry_run: bool
 ) -> str:
-    """Refuse what a release cannot be written to, before the work; say what will be written.
-
-    What a run left there that was stopped is put in order, unless nothing is to be written.
-    """
+    """Refuse what a release cannot be written to, before the work; return what will be written."""
+    # What an interrupted run left there is put in order, unless nothing is to be written.
     from wideberth import anatomy, tables
     from wideberth.manifest import manifest_path
 

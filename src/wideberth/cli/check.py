@@ -127,7 +127,7 @@ def check(
     written: tuple[str, ...],
     form: str,
 ) -> int:
-    """Tell which privacy principles TABLE satisfies, where it fails and by how much.
+    """Return which privacy principles TABLE satisfies, where it fails and by how much.
 
     TABLE is a CSV, Parquet or Arrow file, original or already generalised, or the folder of an
     anatomised release. With a policy, --qi, --sensitive and --principle replace what it says.
@@ -237,7 +237,7 @@ def overridden(
     population: str | None = None,
     reference: str | None = None,
 ) -> list[str]:
-    """Say which of the given options silence something else."""
+    """Return notes on the given options that override something else."""
     from wideberth.attributes import compares
 
     notes = []
@@ -340,10 +340,8 @@ def _claims(result: CheckResult, found: list[list[Claim]], asked: bool) -> list[
 
 
 def _worst(report: PrincipleReport, out: Console, *, show_rows: bool) -> RenderableType:
-    """Return the worst groups, with a column per quasi-identifier if these are to be shown.
-
-    If the columns are too wide, there is one for all of them.
-    """
+    """Return the worst groups, with a column per quasi-identifier if these are to be shown."""
+    # If the columns are too wide, there is one for all of them.
     from rich.measure import Measurement
     from rich.table import Table
 

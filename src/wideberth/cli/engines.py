@@ -57,24 +57,12 @@ bucket_option = click.option(
 
 @dataclass(frozen=True)
 class Engine:
-    """Where the work is to be done.
+    """The engine that does the work, and its settings."""
 
-    Parameters
-    ----------
-    name : str
-        One of ``ENGINES``.
-    master : str or None
-        Spark's master, if one was named.
-    memory : str or None
-        How much of it the work may take.
-    bucket_rows : int or None
-        How many rows are finished at a time.
-    """
-
-    name: str = "memory"
-    master: str | None = None
+    name: str = "memory"  # one of ``ENGINES``
+    master: str | None = None  # Spark's
     memory: str | None = None
-    bucket_rows: int | None = None
+    bucket_rows: int | None = None  # how many rows are finished at a time
 
     @property
     def is_spark(self) -> bool:
@@ -103,10 +91,8 @@ class Engine:
 
     @contextmanager
     def table(self, path: str, options: ReadOptions | None = None) -> Iterator[Any]:
-        """Yield what the library is to be given: the path, or a Spark DataFrame.
-
-        The Spark session is stopped when this ends.
-        """
+        """Yield what the library is to be given: the path, or a Spark DataFrame."""
+        # The Spark session is stopped when this ends.
         if not self.is_spark:
             yield Path(path)
             return

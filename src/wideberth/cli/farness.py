@@ -75,7 +75,7 @@ class Far:
 
 
 def _between(key: str, bracket: Bracket) -> str:
-    """Say what is certain about a parameter."""
+    """Describe what is certain about a parameter."""
     if bracket.every:
         return f"any {key} is possible"
     feasible, infeasible = bracket.feasible, bracket.infeasible

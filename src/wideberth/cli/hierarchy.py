@@ -179,7 +179,7 @@ def _facts(
 
 
 def _lines(file: str, facts: dict[str, Any]) -> list[str]:
-    """Say in words what `_facts` collected."""
+    """Describe in words what `_facts` collected."""
     shape = "all at equal depth" if facts["balanced"] else "at unequal depth"
     lines = [f"{file}: {facts['leaves']:,} leaves {shape}, {facts['nodes']:,} nodes"]
     deep = ", ".join(f"{row['leaves']:,} at depth {row['depth']}" for row in facts["depths"])

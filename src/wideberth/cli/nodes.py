@@ -19,7 +19,7 @@ def assigned(levels: Mapping[str, int]) -> list[str]:
 def certainty(
     nodes: int, measure: str, score: float | None, bound: float | None, proven: bool
 ) -> str:
-    """Say how certain it is that a node is the best; and its score, unless that is kept back.
+    """Describe how certain it is that a node is the best, and its score unless that is kept back.
 
     >>> certainty(36, "loss", 0.123456, 0.123456, True)
     'the best of 36 nodes: loss 0.1235'

@@ -158,7 +158,7 @@ def console(*, stderr: bool = False) -> Console:
 
 
 def speaks_unicode(out: Console) -> bool:
-    """Tell whether marks such as a tick can be shown."""
+    """Return whether marks such as a tick can be shown."""
     try:
         "✓✗".encode(out.encoding)
     except (UnicodeEncodeError, LookupError):

@@ -29,11 +29,10 @@ GROUP = "wideberth.commands"
 
 
 class Commands(click.Group):
-    """The commands of this package, and beside them those of other distributions.
+    """The commands of this package, and beside them those of other distributions."""
 
-    A word that calls a command of this package always does: no other distribution can replace it.
-    `reproduce` is listed even if its distribution is not installed, and then says how to get it.
-    """
+    # No other distribution can replace a command of this package. `reproduce` is listed even if its
+    # distribution is not installed, and then says how to get it.
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return all words that call a command."""
@@ -64,10 +63,8 @@ def installed() -> dict[str, list[EntryPoint]]:
 
 @cache
 def load(name: str) -> click.Command:
-    """Import a command of another distribution.
-
-    If that fails, the result is a command that says so: the others still work.
-    """
+    """Import a command of another distribution."""
+    # If that fails, the result is a command that reports the failure: the others still work.
     entry, *others = installed()[name]
     if others:
         names = " and ".join(sorted(map(_origin, (entry, *others))))
@@ -83,17 +80,7 @@ def load(name: str) -> click.Command:
 
 
 def refusal(name: str, error: Callable[[], BaseException], about: str) -> click.Command:
-    """Return a command that raises an error, whatever arguments it is given.
-
-    Parameters
-    ----------
-    name : str
-        The word that calls it.
-    error : callable
-        Returns the error to raise.
-    about : str
-        What the list of commands says of it.
-    """
+    """Return a command that raises an error, whatever arguments it is given."""
 
     def refuse() -> None:
         raise error()

@@ -113,7 +113,7 @@ class _House:
         self.plain = rng.random(_STYLES) < _PLAIN
 
     def costs(self, style: _Ints, rng: np.random.Generator) -> _Ints:
-        """Say what sales of these styles cost the house, in full dollars."""
+        """Return what sales of these styles cost the house, in full dollars."""
         variant = np.where(self.plain[style], 1.0, rng.choice(_VARIANTS, len(style)))
         dollars = (self.unit[style] * variant / _DOLLAR).astype(np.int64)
         return np.minimum(dollars, _COSTS - 1) * _DOLLAR

@@ -157,7 +157,7 @@ def _popularity(tree: Hierarchy) -> _Floats:
 
 
 def _tilt(tree: Hierarchy, band: int, male: bool) -> _Floats:
-    """Say how much more or less common each leaf is among people of an age and a sex."""
+    """Return how much more or less common each leaf is among people of an age and a sex."""
     factor = np.ones(len(tree))
     for chapter, tilts in _TILTS.items():
         factor[tree.node(chapter)] = tilts[band]

@@ -255,10 +255,8 @@ def _people(
     ages: tuple[int, int] = _AGES,
     variety: float = 2.0,
 ) -> pl.DataFrame:
-    """Draw who has what: an age around what is typical of its kind, a district, a sex.
-
-    The smaller the variety, the fewer districts a kind is found in.
-    """
+    """Draw a person for each row: an age near what is typical of the kind, a district, a sex."""
+    # The smaller the variety, the fewer districts a kind is found in.
     country = default_rng(_COUNTRY + 1)
     districts = country.choice(np.arange(100, 1000), _DISTRICTS, replace=False)
     women = country.uniform(0.3, 0.7, len(typical))
@@ -327,7 +325,7 @@ def _hundredths(weights: Floats) -> Ints:
 
 
 def _held(condition: Ints, rows: int, rng: Generator) -> Ints:
-    """Say which opinion each row holds: each at least once, a condition's first ones often."""
+    """Return the opinion of each row: each occurs at least once, a condition's first ones often."""
     order = np.argsort(condition, kind="stable")
     start = np.searchsorted(condition[order], condition[order])
     popularity = np.empty(len(condition))

@@ -77,16 +77,9 @@ _MANY = 4000  # values of which all pairs are still looked at
 
 
 def space(domain: Domain, distance: str | Metric) -> Space:
-    """Join values with a distance.
-
-    Parameters
-    ----------
-    domain : Domain
-        The values.
-    distance : str or callable
-        One of `NAMES`, or a Python function of two values. `auto` picks by the domain: a tree's
-        values by the tree, vectors variational, numbers absolute, anything else discrete.
-    """
+    """Return the space that a domain's values have under a distance."""
+    # `auto` picks by the domain: a tree's values by the tree, vectors variational, numbers
+    # absolute, anything else discrete.
     if callable(distance):
         return Called(domain, distance)
     kind = _SPACES.get(_usual(domain) if distance == "auto" else distance)
@@ -102,15 +95,13 @@ def similarity(domain: Domain, distance: str | Metric, epsilon: Fraction) -> Sim
 
 
 def classes(similar: Similarity, size: int) -> Ints | None:
-    """Return each code's similarity class, or None where being similar is not transitive.
-
-    Where values are too many to look at every pair, None is the cautious answer.
-    """
+    """Return each code's similarity class, or None where being similar is not transitive."""
     if isinstance(similar, Branches) and len(np.unique(similar.depth_of[: len(similar.nodes)])) < 2:
         # All values at equal depth: being similar is having the same ancestor so far up.
         ancestors = similar.tree.climb(similar.nodes, similar.limit // 2)
         lone = [] if similar.missing is None else [len(similar.tree.parent)]
         return np.append(ancestors, lone).astype(np.int64)
+    # Too many to look at every pair: None is the cautious answer.
     if size > _MANY:
         return None
     near = similar.matrix(np.arange(size))

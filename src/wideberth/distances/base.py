@@ -27,7 +27,7 @@ class Similarity(Protocol):
         """Return the codes near one, ascending, itself included."""
 
     def matrix(self, codes: Ints) -> Bools:
-        """Tell who of some codes is near whom. Codes may repeat, in any order."""
+        """Return who of some codes is near whom. Codes may repeat, in any order."""
 
 
 class Space(ABC):

@@ -29,15 +29,10 @@ _PER_CELL = 64  # bytes that a cell of a block takes, if it is in doubt
 
 
 class Measure(ABC):
-    """The verdict on pairs of codes, near or not, that are not missing.
-
-    Parameters
-    ----------
-    per_pair : int
-        How many bytes it takes to decide one pair of a list.
-    """
+    """A measure that decides which pairs of codes, none of them missing, are near."""
 
     def __init__(self, per_pair: int) -> None:
+        # per_pair: how many bytes it takes to decide one pair of a list.
         self.budget = budget()
         self.workers = os.cpu_count() or 1
         own = self.budget // self.workers
@@ -46,14 +41,14 @@ class Measure(ABC):
 
     @abstractmethod
     def listed(self, ones: Ints, others: Ints) -> Bools:
-        """Tell which pairs of a list are near; the list is short enough for the memory."""
+        """Return which pairs of a list are near; the list is short enough for the memory."""
 
     @abstractmethod
     def block(self, ones: Ints, others: Ints) -> Bools:
-        """Tell who of one list is near whom of the other, as a matrix."""
+        """Return who of one list is near whom of the other, as a matrix."""
 
     def pairs(self, ones: Ints, others: Ints) -> Bools:
-        """Tell which pairs of a list of any length are near."""
+        """Return which pairs of a list of any length are near."""
         step = self.pairs_at_once
         if len(ones) <= step:
             return self.listed(ones, others)
@@ -90,7 +85,7 @@ class Measure(ABC):
         return result
 
     def square(self, codes: Ints) -> Bools:
-        """Tell who of some different codes is near whom."""
+        """Return who of some different codes is near whom."""
         result = np.empty((len(codes), len(codes)), dtype=bool)
         for rows, columns in tiles(len(codes), self.cells_at_once):
             near = self.block(codes[rows], codes[columns])
@@ -101,7 +96,7 @@ class Measure(ABC):
 
 
 def tiles(size: int, cells: int) -> Iterator[tuple[slice, slice]]:
-    """Cut the upper half of a matrix into squares of about so many cells.
+    """Cut the upper half of a matrix into squares of about `cells` cells.
 
     >>> [(r.start, c.start) for r, c in tiles(5, 9)]
     [(0, 0), (0, 3), (3, 3)]
@@ -172,7 +167,7 @@ class Near:
         return np.flatnonzero(near)
 
     def matrix(self, codes: Ints) -> Bools:
-        """Tell who of some codes is similar to whom."""
+        """Return who of some codes is similar to whom."""
         distinct, place = np.unique(codes, return_inverse=True)
         result = np.eye(len(distinct), dtype=bool)
         known = int(np.searchsorted(distinct, self.known))

@@ -95,7 +95,7 @@ class Called(Space):
 
 
 def _rounded(one: Any, other: Any, scale: float) -> bool:
-    """Tell whether two distances are equal but for rounding; exact numbers are not rounded."""
+    """Return whether two distances are equal but for rounding; exact numbers are not rounded."""
     if not isinstance(one, float) and not isinstance(other, float):
         return bool(one == other)
     # The root of what is rounded to the sixteenth digit is wrong in the eighth.
@@ -110,10 +110,8 @@ class Asked:
         self.known = space.domain.known
 
     def crowd(self, groups: Groups) -> Ints:
-        """Count, for each entry, the rows of its group that are similar to it, itself included.
-
-        Code by code, since a pair may meet in several groups.
-        """
+        """Count, for each entry, the rows of its group that are similar to it, itself included."""
+        # Code by code, since a pair may meet in several groups.
         result = groups.counts.copy()
         entries = np.argsort(groups.codes, kind="stable")
         edges = np.flatnonzero(np.diff(groups.codes[entries], prepend=-1, append=-1))
@@ -135,7 +133,7 @@ class Asked:
         return every[self._near_to(code, every)]
 
     def matrix(self, codes: Ints) -> Bools:
-        """Tell who of some codes is similar to whom."""
+        """Return who of some codes is similar to whom."""
         distinct, place = np.unique(codes, return_inverse=True)
         result = np.eye(len(distinct), dtype=bool)
         for at, code in enumerate(distinct.tolist()):

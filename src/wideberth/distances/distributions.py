@@ -71,12 +71,11 @@ class Variational(Manhattan):
 
 
 class JensenShannon(Space):
-    """The root of the mean divergence, in bits, of two distributions from their middle.
+    """The square root of the Jensen-Shannon divergence, in bits, of two distributions."""
 
-    Where two shares have the mean s and differ from it by ds, they add s · bend(d) to the
-    divergence, with bend(d) = ((1 + d) log(1 + d) + (1 - d) log(1 - d)) / 2. No term is negative,
-    so nothing cancels.
-    """
+    # That is the mean divergence of the two from their middle. Where two shares have the mean s and
+    # differ from it by ds, they add s · bend(d) to it, with bend(d) = ((1 + d) log(1 + d) + (1 - d)
+    # log(1 - d)) / 2. No term is negative, so nothing cancels.
 
     name = "jensen-shannon"
     top = Fraction(1)
@@ -94,11 +93,10 @@ class JensenShannon(Space):
 
 
 class Divergent(Points):
-    """Distributions by their divergence.
+    """Distributions compared by their divergence."""
 
-    Half the squared distance h of the roots of two distributions is easily computed, and near
-    enough for most pairs: term by term, h <= divergence <= h / log 2.
-    """
+    # Half the squared distance h of the roots of two distributions is easily computed, and near
+    # enough for most pairs: term by term, h <= divergence <= h / log 2.
 
     def __init__(self, shares: Floats, epsilon: float) -> None:
         self.shares = shares
@@ -119,11 +117,9 @@ class Divergent(Points):
         super().decide(near, doubtful, ones, others)
 
     def _roughly(self, ones: Ints, others: Ints) -> Floats:
-        """Compute the divergences of a block in single precision.
-
-        With t = p + q for each share, twice the divergence is the sum of p log p + p, of
-        q log q + q, and of -t log t (in bits).
-        """
+        """Compute the divergences of a block in single precision."""
+        # With t = p + q for each share, twice the divergence is the sum of p log p + p, of q log q
+        # + q, and of -t log t (in bits).
         one, other = self._single[:, ones], self._single[:, others]
         found = np.add.outer(one[-1], other[-1])
         both, logs = np.empty_like(found), np.empty_like(found)

@@ -39,25 +39,13 @@ Real: TypeAlias = npt.NDArray[np.floating[Any]]
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Cloud:
-    """Points, and what their distances to the power of p tell about their values.
+    """Points, and which sums of their differences mean near or far."""
 
-    Parameters
-    ----------
-    points : array of float
-        A row for each code.
-    p : int
-        1 to add up the absolute differences, 2 the squared ones.
-    inner, outer : float
-        A sum up to `inner` means near and one beyond `outer` far, however it was rounded.
-    whole : bool
-        Whether all coordinates and sums are integers that floats hold exactly.
-    """
-
-    points: Floats
-    p: int
-    inner: float
-    outer: float
-    whole: bool = False
+    points: Floats  # a row for each code
+    p: int  # 1 to add up the absolute differences, 2 the squared ones
+    inner: float  # a sum up to this means near, however it was rounded
+    outer: float  # a sum beyond this means far, however it was rounded
+    whole: bool = False  # whether all coordinates and sums are integers that floats hold exactly
 
 
 class Points(Measure):
@@ -74,7 +62,7 @@ class Points(Measure):
         """Decide pairs that floats cannot, each with its smaller code first."""
 
     def listed(self, ones: Ints, others: Ints) -> Bools:
-        """Tell which pairs of a list are near."""
+        """Return which pairs of a list are near."""
         apart = self.points[ones] - self.points[others]
         sums = np.abs(apart).sum(axis=1) if self.p == 1 else np.einsum("ij,ij->i", apart, apart)
         near = sums <= self.inner
@@ -87,7 +75,7 @@ class Points(Measure):
         return np.asarray(near)
 
     def block(self, ones: Ints, others: Ints) -> Bools:
-        """Tell who of one list is near whom of the other, as a matrix."""
+        """Return who of one list is near whom of the other, as a matrix."""
         left, right, margin = self._factors
         sums = multiply(left[ones], right[others])
         if self.p == 1:
@@ -114,11 +102,9 @@ class Points(Measure):
 
     @cached_property
     def _factors(self) -> tuple[Real, Real, float]:
-        """Two matrices whose product holds all squared distances, and how wrong these may be.
-
-        (-2x, |x|², 1) times (y, 1, |y|²) has terms whose sizes add up to at most 4r², with r the
-        longest x. Each is rounded when it is converted, multiplied and added.
-        """
+        """Two matrices whose product holds all squared distances, and how wrong these may be."""
+        # (-2x, |x|², 1) times (y, 1, |y|²) has terms whose sizes add up to at most 4r², with r the
+        # longest x. Each is rounded when it is converted, multiplied and added.
         square = np.einsum("ij,ij->i", self.points, self.points)[:, None]
         one = np.ones_like(square)
         left = np.hstack((-2 * self.points, square, one))
@@ -161,11 +147,9 @@ class Points(Measure):
 
 
 def multiply(left: Real, right: Real) -> Real:
-    """Return the products of all rows of one matrix with all rows of another.
-
-    As many small products rather than a large one, if rows are short: for that, the library would
-    start threads that wait for each other, and the blocks have threads already.
-    """
+    """Return the products of all rows of one matrix with all rows of another."""
+    # As many small products rather than a large one, if rows are short: for that, the library would
+    # start threads that wait for each other, and the blocks have threads already.
     if _PANEL * right.size > _ALONE:
         return np.asarray(left @ right.T)
     result = np.empty((len(left), len(right)), dtype=left.dtype)
@@ -177,10 +161,9 @@ def multiply(left: Real, right: Real) -> Real:
 
 
 class Forest:
-    """Trees that count rows near a point.
+    """Trees that count the rows near a point."""
 
-    A tree counts points, not rows, so there is one for each binary digit of the counts.
-    """
+    # A tree counts points, not rows, so there is one for each binary digit of the counts.
 
     def __init__(self, near: Points, codes: Ints, counts: Ints) -> None:
         from scipy.spatial import cKDTree

@@ -52,7 +52,7 @@ class Texts(Measure):
         self.limit = min(limit, int(self.lengths.max(initial=0)))
 
     def listed(self, ones: Ints, others: Ints) -> Bools:
-        """Tell which pairs of a list are near."""
+        """Return which pairs of a list are near."""
         near = np.abs(self.lengths[ones] - self.lengths[others]) <= self.limit
         likely = np.flatnonzero(near)
         found = cpdist(
@@ -67,7 +67,7 @@ class Texts(Measure):
         return near
 
     def block(self, ones: Ints, others: Ints) -> Bools:
-        """Tell who of one list is near whom of the other, as a matrix."""
+        """Return who of one list is near whom of the other, as a matrix."""
         found = cdist(
             self.texts[ones],
             self.texts[others],

@@ -43,19 +43,10 @@ def ways_up(tree: Hierarchy, nodes: Ints) -> tuple[Ints, Ints]:
 
 
 class Surroundings:
-    """What lies at most so many steps from a node, of some nodes of a tree.
-
-    Parameters
-    ----------
-    tree : Hierarchy
-        The tree.
-    nodes : array of int
-        Some of its nodes, ascending.
-    limit : int
-        How many steps.
-    """
+    """What lies at most `limit` steps from a node, for some nodes of a tree."""
 
     def __init__(self, tree: Hierarchy, nodes: Ints, limit: int) -> None:
+        # The nodes are ascending.
         self.parent, self.limit = tree.parent.tolist(), limit
         self.depths, self.depth = tree.depth.tolist(), tree.depth[nodes]
         self.nodes = nodes.tolist()
@@ -64,11 +55,9 @@ class Surroundings:
         self.ends = np.searchsorted(nodes, tree.ends).tolist()
 
     def of(self, place: int) -> Ints:
-        """Return the places of all that is near the node at a place, itself included.
-
-        On the way up, each ancestor adds what is near enough below it. What lies below the step
-        before has been added already, by a looser bound.
-        """
+        """Return the places of all nodes that are near the node at a place, itself included."""
+        # On the way up, each ancestor adds what is near enough below it. What lies below the step
+        # before has been added already, by a looser bound.
         parts = []
         node, height = self.nodes[place], 0
         left = right = place
@@ -84,13 +73,12 @@ class Surroundings:
 
 
 class Branches:
-    """Codes at most so far apart on a tree are similar.
+    """The similarity of codes that are at most ε apart on a tree."""
 
-    Two values at depths d and d' with their lowest common ancestor at depth h are (d + d' - 2h) / 2
-    apart. So a row's neighbours are found on its way up: at each ancestor, the rows below it at
-    depth d' <= 2ε - d + 2h, less those counted below the step before. That takes the group's
-    counts by ancestor and depth, never a matrix of all pairs.
-    """
+    # Two values at depths d and d' with their lowest common ancestor at depth h are (d + d' - 2h) /
+    # 2 apart. So a row's neighbours are found on its way up: at each ancestor, the rows below it at
+    # depth d' <= 2ε - d + 2h, less those counted below the step before. That takes the group's
+    # counts by ancestor and depth, never a matrix of all pairs.
 
     def __init__(self, domain: Domain, tree: Hierarchy, epsilon: Fraction) -> None:
         self.tree = tree
@@ -136,7 +124,7 @@ class Branches:
         return np.sort(self._order[self._around.of(int(self._place[code]))])
 
     def matrix(self, codes: Ints) -> Bools:
-        """Tell who of some codes is similar to whom."""
+        """Return who of some codes is similar to whom."""
         result = codes[:, None] == codes  # as for a missing value
         known = np.flatnonzero(codes < len(self.nodes))
         nodes = self.nodes[codes[known]]

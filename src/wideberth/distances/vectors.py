@@ -20,15 +20,10 @@ _UNIT = 2.0**-53  # a float is at most this far from what it stands for, relativ
 
 
 class Vectors:
-    """The vectors of a domain: as floats to look with, as integers to decide with.
-
-    Parameters
-    ----------
-    domain : Domain
-        Several number columns, a column of lists, or a single number column.
-    """
+    """The vectors of a domain: as floats to search with, as integers to decide with."""
 
     def __init__(self, domain: Domain) -> None:
+        # The domain has several number columns, a column of lists, or a single number column.
         self.domain = domain
         self.floats, self.denoted = domain.floats()
         self.width = self.floats.shape[1]
@@ -55,11 +50,9 @@ class Vectors:
 
     @cached_property
     def scaled(self) -> tuple[Floats, int]:
-        """The vectors moved and divided by a power of two so that all coordinates are within ±1.
-
-        Also the exponent. Each coordinate is wrong by at most 4 `_UNIT`: it was rounded when it
-        was read and when it was moved.
-        """
+        """The vectors, moved and divided by a power of two to lie within ±1, and its exponent."""
+        # Each coordinate is wrong by at most 4 `_UNIT`: it was rounded when it was read and when it
+        # was moved.
         floats = self.floats
         largest = float(np.abs(floats).max(initial=0))
         exponent = int(np.frexp(largest)[1]) + 1
@@ -70,19 +63,10 @@ class Vectors:
 
 
 class Exactly(Points):
-    """Points of vectors whose doubtful pairs are decided in integers.
-
-    Parameters
-    ----------
-    vectors : Vectors
-        The vectors.
-    p : int
-        1 or 2.
-    reach : Fraction
-        What the sum of differences to the power of p may be.
-    """
+    """Points of vectors whose doubtful pairs are decided in integers."""
 
     def __init__(self, vectors: Vectors, p: int, reach: Fraction) -> None:
+        # p is 1 or 2; reach is what the sum of differences to the power of p may be.
         super().__init__(_whole_cloud(vectors, p, reach) or _rounded_cloud(vectors, p, reach))
         self.vectors, self.reach = vectors, reach
 

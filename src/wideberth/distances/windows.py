@@ -30,7 +30,7 @@ class Windows:
         return np.arange(self.first[code], self.last[code] + 1)
 
     def matrix(self, codes: Ints) -> Bools:
-        """Tell who of some codes is similar to whom."""
+        """Return who of some codes is similar to whom."""
         result = self.first[codes][:, None] <= codes
         result &= codes <= self.last[codes][:, None]
         return result
@@ -74,11 +74,10 @@ class Absolute(Space):
 
 
 class Relative(Space):
-    """The difference of two numbers as a share of the larger: |x - y| / max(|x|, |y|).
+    """The difference of two numbers as a share of the larger: |x - y| / max(|x|, |y|)."""
 
-    It is at most ε if, and only if, one of them lies in the other's relative neighbourhood.
-    Numbers of unlike sign are more than 1 apart.
-    """
+    # It is at most ε if, and only if, one of the numbers lies in the other's relative
+    # neighbourhood. Numbers of unlike sign are more than 1 apart.
 
     name = "relative"
     top = Fraction(1)

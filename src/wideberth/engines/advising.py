@@ -14,15 +14,7 @@ from wideberth.subject import Subject
 
 
 class Digested(Subject):
-    """A sensitive attribute by its distinct values; the histograms of its columns count rows.
-
-    Parameters
-    ----------
-    digest : Digest
-        The distinct values.
-    **known
-        See `wideberth.subject.Subject`.
-    """
+    """A sensitive attribute by its distinct values; the histograms of its columns count rows."""
 
     def __init__(self, digest: Digest, **known: Any) -> None:
         super().__init__(digest.frame, **known)
@@ -41,19 +33,7 @@ class Digested(Subject):
 def advice_on(
     about: About, ask: Ask, *, max_memory: int | None = None, allowed: object = ()
 ) -> Advice:
-    """Return the advice on an attribute.
-
-    Parameters
-    ----------
-    about : About
-        The attribute.
-    ask : callable
-        Gives the digest of some columns.
-    max_memory : int, optional
-        How many megabytes distances may take at a time.
-    allowed : value or sequence of values
-        Values that need no protection.
-    """
+    """Return the advice on an attribute."""
     digest = ask(tuple(about.names))
     if not digest.rows:
         raise TableError("the table has no rows", hint="check how it was made")

@@ -35,7 +35,7 @@ _TOO_LARGE = 8
 
 
 class Engine(Protocol):
-    """Somebody who holds the rows of a table."""
+    """What holds the rows of a table."""
 
     name: str
 
@@ -95,28 +95,14 @@ class Outcome:
 
 
 def by_parts(
-    request: Request,
+    request: Request,  # its frame has no rows
     engine: Engine,
     *,
     root: RootKey,
     bucket_rows: int | None,
     clock: Clock,
 ) -> Outcome:
-    """Make a release of a table part by part.
-
-    Parameters
-    ----------
-    request : Request
-        What is asked; its frame has no rows.
-    engine : Engine
-        Holds the rows.
-    root : RootKey
-        Where the secrets come from.
-    bucket_rows : int, optional
-        How many rows a worker takes at a time.
-    clock : Clock
-        Takes the time.
-    """
+    """Make a release of a table part by part."""
     at_a_time = BUCKET_ROWS if bucket_rows is None else bucket_rows
     if type(at_a_time) is not int or at_a_time < 1:
         raise ParameterError(
@@ -159,17 +145,8 @@ def by_parts(
 
 
 def require_kept(verified: CheckResult, rows: int, groups: int | None) -> None:
-    """Raise unless what is published keeps its principles, with all rows and groups in it.
-
-    Parameters
-    ----------
-    verified : CheckResult
-        What was found in what is published.
-    rows : int
-        How many rows there should be.
-    groups : int, optional
-        How many groups, if their ids are published.
-    """
+    """Raise unless what is published keeps its principles, with all rows and groups in it."""
+    # `groups` is None if no group ids are published.
     what = None
     if verified.rows != rows:
         what = f"it has {verified.rows:,} rows instead of {rows:,}"
@@ -255,7 +232,7 @@ def _columns(request: Request, job: Job) -> list[str]:
 
 
 def _question(request: Request, job: Job) -> dict[str, Any]:
-    """Say how a check asks the release whether it keeps its principles."""
+    """Return the arguments of a check whether the release keeps its principles."""
     guarded = request.guarded
     trees = {quasi.name: quasi.tree for quasi in job.quasis if quasi.tree is not None}
     kinds = {q.name: request.types[q.name] for q in job.quasis if q.name in request.types}

@@ -16,18 +16,10 @@ from wideberth.exact import Ints
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """What is known of a node; see `wideberth.kernels.scanning.Sheets`.
+    """What is known of a node; see `wideberth.kernels.scanning.Sheets`."""
 
-    Parameters
-    ----------
-    begins : array of int
-        Where the cells of each attribute begin.
-    counts, lows, highs : array of int
-        By cell.
-    """
-
-    begins: Ints
-    counts: Ints
+    begins: Ints  # where the cells of each attribute begin
+    counts: Ints  # by cell, as are the other two
     lows: npt.NDArray[np.int32]
     highs: npt.NDArray[np.int32]
 
@@ -56,21 +48,9 @@ class Cuts:
 
 
 def cuts_of(table: Table, rows: int, places: npt.NDArray[np.int32], unit: int, paper: bool) -> Cuts:
-    """Return the cuts of a node that leave both halves enough rows.
-
-    Parameters
-    ----------
-    table : Table
-        The node.
-    rows : int
-        How many rows it has.
-    places : array of int
-        The place of each code of each quasi-identifier; see `Arrangement.places`.
-    unit : int
-        The fewest rows that a half may have.
-    paper : bool
-        Whether only the cut next to the median of each attribute counts.
-    """
+    """Return the cuts of a node that leave both halves enough rows."""
+    # `places` are those of `Arrangement.places`. `paper`: only the cut next to the median of each
+    # attribute counts.
     found = []
     for a in range(table.attributes):
         cells = table.present(a)

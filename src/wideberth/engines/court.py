@@ -35,15 +35,7 @@ _PER_WINDOW = 32
 
 
 class Court:
-    """Judges nodes of a split tree.
-
-    Parameters
-    ----------
-    task : Arrangement
-        The demands and quasi-identifiers, bound to the whole table; no rows.
-    few : int
-        Up to so many values of the leading attribute are counted one by one.
-    """
+    """Judge of the nodes of a split tree."""
 
     def __init__(self, task: Arrangement, few: int = FEW) -> None:
         self.task = task
@@ -110,17 +102,8 @@ class Court:
         return None if tested.any() else _Bins(self._reach, self.few)
 
     def judge(self, rows: int, histogram: Ints, *, coarse: bool) -> bool | None:
-        """Tell whether rows can satisfy all demands; None if the cells leave it open.
-
-        Parameters
-        ----------
-        rows : int
-            How many there are.
-        histogram : array of int
-            Of their sensitive values, in the cells of a layout.
-        coarse : bool
-            Whether that is the coarse one.
-        """
+        """Return whether rows can satisfy all demands; None if the cells leave it open."""
+        # `histogram` counts in the cells of the coarse layout, or of the exact one.
         if rows < self.task.unit:
             return False
         if self.engine is None:
@@ -172,7 +155,7 @@ class Court:
         return min(allowed, sure)
 
     def _dealt(self, rows: int, histogram: Ints, crowd: int) -> bool:
-        """Tell whether rows can be dealt: as the kernel does, with ranks instead of rows."""
+        """Return whether rows can be dealt: as the kernel does, with ranks instead of rows."""
         assert self.engine is not None  # noqa: S101 - else rules are asked
         judge, width = self.engine.judge, self.engine.judge.width
         if not judge.dealt:
@@ -209,16 +192,10 @@ class Court:
 
 
 class _Bins:
-    """Cells of neighbouring values, and what they tell of windows.
+    """Cells of neighbouring values, and the bounds on windows that follow from them."""
 
-    Parameters
-    ----------
-    reach : array of int
-        The last value in the window that begins at each value: never less than the one before.
-    most : int
-        How many cells there may be.
-    """
-
+    # `reach` is the last value in the window that begins at each value, never less than the one
+    # before; `most` is how many cells there may be.
     def __init__(self, reach: Ints, most: int) -> None:
         width = len(reach)
         starts = _steps(reach, _PER_WINDOW, most)

@@ -28,18 +28,10 @@ ENTRY, COUNT = "entry", "count"
 
 @dataclass(frozen=True, eq=False)
 class Digest:
-    """The distinct combinations of values that some columns hold.
+    """The distinct combinations of values that some columns hold."""
 
-    Parameters
-    ----------
-    frame : polars.DataFrame
-        Each combination once; a missing value is a value of its own.
-    counts : array of int
-        How many rows hold it.
-    """
-
-    frame: pl.DataFrame
-    counts: Ints
+    frame: pl.DataFrame  # each combination once; a missing value is a value of its own
+    counts: Ints  # how many rows hold it
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -61,18 +53,10 @@ Ask: TypeAlias = Callable[[tuple[str, ...]], Digest]
 
 @dataclass(frozen=True, eq=False)
 class Coding:
-    """Which code stands for which values.
+    """Which code stands for which values."""
 
-    Parameters
-    ----------
-    values : polars.DataFrame
-        Distinct combinations of values of some columns, as they are in the table.
-    codes : array of int
-        The code of each; different ways to write a value have the same one.
-    """
-
-    values: pl.DataFrame
-    codes: Codes
+    values: pl.DataFrame  # distinct combinations of some columns' values, as they are in the table
+    codes: Codes  # different ways to write a value have the same one
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -85,13 +69,12 @@ def quasi_of(
 ) -> tuple[Quasi, Coding]:
     """Encode a quasi-identifier; see `wideberth.quasi.read_quasi`.
 
-    The codes of the quasi-identifier itself are those of the distinct values, not of rows.
-
     >>> digest = Digest(pl.DataFrame({"age": [30, 20, None]}), np.array([5, 1, 2]))
     >>> age, coding = quasi_of(digest)
     >>> age.domain.histogram.tolist(), coding.codes.tolist()
     ([1, 5, 2], [1, 0, 2])
     """
+    # The codes of the quasi-identifier itself are those of the distinct values, not of rows.
     with of_no_row():
         quasi = read_quasi(digest.frame.to_series(), kind=kind, hierarchy=hierarchy, weight=weight)
     column = recounted(Column(quasi.codes, quasi.domain), digest)
@@ -99,17 +82,7 @@ def quasi_of(
 
 
 class Sensed:
-    """The sensitive attributes of a table that is not at hand, as principles read them.
-
-    Parameters
-    ----------
-    ask : callable
-        Gives the digest of some columns.
-    schema : polars.DataFrame
-        The table's columns, without rows.
-    sensitive, hierarchies, types
-        See `wideberth.attributes.Attributes`.
-    """
+    """The sensitive attributes of a table that is not at hand, as principles read them."""
 
     def __init__(
         self,
@@ -132,11 +105,9 @@ class Sensed:
         return self._schema.attribute(principle)
 
     def column(self, principle: Principle) -> tuple[Column, Coding] | None:
-        """Return the attribute that a principle guards, if any, and which values its codes mean.
-
-        The column's own codes are those of the distinct values; principles that read an attribute
-        alike get the same column.
-        """
+        """Return the attribute that a principle guards, if any, and which values its codes mean."""
+        # Codes are those of the distinct values, not of rows. Principles that read an attribute
+        # alike get the same column.
         on = self.attribute(principle)
         if not on:
             return None
@@ -171,7 +142,7 @@ def of_no_row() -> Iterator[None]:
 
 
 def first_rows(keys: pl.DataFrame) -> pl.Series:
-    """Tell which rows differ from the one above; missing equals missing."""
+    """Return which rows differ from the one above; missing equals missing."""
     others = [pl.col(key).ne_missing(pl.col(key).shift()) for key in keys.columns]
     first = pl.int_range(pl.len()) == 0
     return keys.select(pl.any_horizontal(first, *others)).to_series()
@@ -180,17 +151,8 @@ def first_rows(keys: pl.DataFrame) -> pl.Series:
 def whole_groups(
     frames: Iterable[pl.DataFrame], keys: Sequence[str], entries: int
 ) -> Iterator[pl.DataFrame]:
-    """Cut a stream of frames, sorted by their keys, into blocks that part no group.
-
-    Parameters
-    ----------
-    frames : iterable of polars.DataFrame
-        The stream; a group may begin in one frame and end in a later one.
-    keys : sequence of str
-        The columns that identify a group.
-    entries : int
-        How many rows a block has at least, but for the last one.
-    """
+    """Cut a stream of frames, sorted by their keys, into blocks that part no group."""
+    # `entries` is the fewest rows of a block, but for the last one.
     held: list[pl.DataFrame] = []
     for frame in frames:
         held.append(frame)

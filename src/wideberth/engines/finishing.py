@@ -28,21 +28,11 @@ from wideberth.verifying import require_truth
 
 @dataclass(frozen=True, eq=False)
 class Finished:
-    """What a part has come to.
-
-    Parameters
-    ----------
-    table : polars.DataFrame
-        Its published rows.
-    place : array of int
-        A lot for each row: in the order of these, rows of all parts are mixed.
-    told : dict
-        Figures that add up over the parts.
-    """
+    """A finished part of a table."""
 
     table: pl.DataFrame
-    place: Ints
-    told: dict[str, Any]
+    place: Ints  # a lot for each row: in the order of these, rows of all parts are mixed
+    told: dict[str, Any]  # figures that add up over the parts
 
 
 def finish(
@@ -54,24 +44,8 @@ def finish(
     ties: Ints | None = None,
     threads: int | None = None,
 ) -> Finished:
-    """Finish a part.
-
-    Parameters
-    ----------
-    job : Job
-        What is to be made of the table.
-    part : int
-        The part's number.
-    codes : sequence of arrays
-        The codes of its rows, a line for each of the job's codings.
-    payload : polars.DataFrame
-        The columns that are published as they are.
-    ties : array of int, optional
-        A number for each row that depends on its payload, for an order among rows with the same
-        codes; by default it is made here, the same within one run of the program.
-    threads : int, optional
-        How many to use; by default as many as there are cores.
-    """
+    """Split a part's rows to the end, publish them, and verify what is published."""
+    # `codes` has a line for each of the job's codings; `ties`: see `by_content`.
     order = by_content(job, codes, payload, ties)
     payload = pl.DataFrame([series.gather(order) for series in payload])
     codes = [np.ascontiguousarray(line[order]) for line in codes]
@@ -111,6 +85,8 @@ def finish(
 
 def by_content(job: Job, codes: Sequence[Codes], payload: pl.DataFrame, ties: Ints | None) -> Ints:
     """Order rows by what they hold; rows that hold the same may change places unnoticed."""
+    # `ties` has a number for each row that depends on its payload. Those made here are the same
+    # only within one run of the program.
     tags: Any = job.arranged(codes).tags
     if ties is None and not payload.width:
         return np.argsort(tags, kind="stable")

@@ -25,50 +25,24 @@ from wideberth.results import GroupReport, PrincipleReport
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Question:
-    """What is asked of every group.
-
-    Parameters
-    ----------
-    principle : Principle
-        The principle.
-    on : str or None
-        What it is checked on.
-    rule : Rule
-        The principle bound to the whole table's domain.
-    codes : array of int, optional
-        The code that stands for each of the table's distinct sensitive values, as the principle
-        reads them; None if it looks at sizes only.
-    width : int
-        How many codes there are.
-    """
+    """What is asked of every group."""
 
     principle: Principle
     on: str | None
     rule: Rule
+    # of each of the table's distinct sensitive values; None if it looks at sizes only
     codes: Codes | None = None
-    width: int = 1
+    width: int = 1  # how many codes there are
 
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Some groups, whole.
-
-    Parameters
-    ----------
-    keys : polars.DataFrame
-        What identifies each group.
-    start : array of int
-        Where the entries of each group begin, and where the last ones end.
-    entries : array of int, optional
-        Which of the table's distinct sensitive values; None if nobody asks.
-    counts : array of int
-        How many rows of the group hold it.
-    """
+    """Some groups, whole."""
 
     keys: pl.DataFrame
-    start: Ints
-    entries: Ints | None
-    counts: Ints
+    start: Ints  # where the entries of each group begin, and where the last ones end
+    entries: Ints | None  # which of the table's distinct sensitive values; None if nobody asks
+    counts: Ints  # how many rows of the group hold it
 
     @classmethod
     def of(cls, frame: pl.DataFrame, keys: Sequence[str]) -> Block:
@@ -128,40 +102,19 @@ def _histograms(start: Ints, codes: Ints, counts: Ints, width: int) -> Groups:
 
 @dataclass(frozen=True)
 class Tally:
-    """The verdict on some groups: what of it is needed for the verdict on all.
-
-    Parameters
-    ----------
-    groups, rows, squares : int
-        How many there are, and the sum of the squares of the groups' sizes.
-    most : int
-        Of how many of the worst groups it keeps the details.
-    found : PrincipleReport
-        The verdict on these groups, as if there were no others.
-    """
+    """The verdict on some groups: what of it is needed for the verdict on all."""
 
     groups: int
     rows: int
-    squares: int
-    most: int
-    found: PrincipleReport
+    squares: int  # the sum of the squares of the groups' sizes
+    most: int  # of how many of the worst groups it keeps the details
+    found: PrincipleReport  # as if there were no other groups
 
     @classmethod
     def of(cls, question: Question, groups: Groups, keys: pl.DataFrame, worst: int) -> Tally:
-        """Judge some groups.
-
-        Parameters
-        ----------
-        question : Question
-            What is asked.
-        groups : Groups
-            Their histograms.
-        keys : polars.DataFrame
-            What identifies each group, in ascending order: of groups that are equally bad, those
-            with the smallest keys are kept, a missing value being the largest.
-        worst : int
-            How many groups to keep in detail.
-        """
+        """Judge some groups."""
+        # Keys ascend: of groups that are equally bad, those with the smallest keys are kept, a
+        # missing value being the largest.
         verdict = Verdict.of(
             question.principle, question.on, question.rule, groups, _cells_of(keys)
         )
@@ -169,7 +122,7 @@ class Tally:
 
     @classmethod
     def summed(cls, verdict: Verdict, worst: int) -> Tally:
-        """Keep of a verdict what is needed."""
+        """Return the tally of a verdict."""
         sizes = verdict.sizes
         return cls(
             groups=len(sizes),
@@ -206,13 +159,7 @@ class Tally:
     def report(
         self, told: Callable[[Mapping[str, Any]], dict[str, Any]] | None = None
     ) -> PrincipleReport:
-        """Return the verdict.
-
-        Parameters
-        ----------
-        told : callable, optional
-            Turns keys, if they are codes, into what a reader knows a group by.
-        """
+        """Return the verdict; `told` turns keys, if they are codes, into what a reader knows."""
         worst = [
             replace(group, values=group.values if told is None else told(group.values), number=None)
             for group in self.found.worst

@@ -37,24 +37,13 @@ _FIRST = 2
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """A split tree.
+    """A split tree."""
 
-    Parameters
-    ----------
-    by, value, child : array of int
-        For each node the attribute it is cut by (-1: it is a leaf), the last value on the left,
-        and its left child; the right one is next.
-    rows : array of int
-        How many rows it has.
-    scans : int
-        How many passes over the table it took.
-    """
-
-    by: Ints
-    value: Ints
-    child: Ints
-    rows: Ints
-    scans: int
+    by: Ints  # of each node the attribute it is cut by; -1: it is a leaf
+    value: Ints  # the last value on the left
+    child: Ints  # the left child; the right one is next
+    rows: Ints  # how many rows it has
+    scans: int  # how many passes over the table it took
 
     @property
     def leaves(self) -> Ints:
@@ -62,7 +51,7 @@ class Tree:
         return np.flatnonzero(self.by < 0)
 
     def route(self, codes: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
-        """Tell rows, whose codes have a line for each attribute, the leaf that each belongs to."""
+        """Return the leaf that each row belongs to; codes have a line for each attribute."""
         from wideberth.kernels import scanning
 
         nodes = np.empty(codes.shape[1], np.int32)
@@ -72,54 +61,28 @@ class Tree:
 
 @dataclass(eq=False)
 class Trial:
-    """A cut that is being judged.
+    """A cut that is being judged."""
 
-    Parameters
-    ----------
-    cut : int
-        Which of the node's cuts.
-    left : array of int
-        The histogram of its left half, in coarse cells.
-    verdict : bool or None
-        Whether both halves can satisfy the demands; None: that is left open.
-    """
-
-    cut: int
-    left: Ints
-    verdict: bool | None
+    cut: int  # which of the node's cuts
+    left: Ints  # the histogram of its left half, in coarse cells
+    verdict: bool | None  # whether both halves can satisfy the demands; None: that is left open
 
 
 @dataclass(eq=False)
 class Node:
-    """A node that may still be cut.
+    """A node that may still be cut."""
 
-    Parameters
-    ----------
-    number : int
-        Its place in the tree.
-    rows : int
-        How many rows it has.
-    whole : array of int
-        The histogram of its sensitive values, in coarse cells.
-    table, cuts : optional
-        What its cuts are told from, and the cuts, once they are known.
-    tried, upto, width : int
-        How many of its cuts failed, up to which they are on trial, and how many are judged next.
-    trials : list of Trial
-        Cuts that did not fail by coarse cells, in their order.
-    promised : pair of Table or None
-        The tables of the halves of the cut that is likely to be made.
-    """
-
-    number: int
+    number: int  # its place in the tree
     rows: int
-    whole: Ints
-    table: Table | None = None
+    whole: Ints  # the histogram of its sensitive values, in coarse cells
+    table: Table | None = None  # the table that its cuts are computed from
     cuts: Cuts | None = None
-    tried: int = 0
-    upto: int = 0
-    width: int = _FIRST
+    tried: int = 0  # how many of its cuts failed
+    upto: int = 0  # up to which cut they are on trial
+    width: int = _FIRST  # how many are judged next
+    # the cuts that did not fail by coarse cells, in their order
     trials: list[Trial] = field(default_factory=list)
+    # the tables of the halves of the cut that is likely to be made
     promised: tuple[Table | None, Table | None] = (None, None)
 
     @property
@@ -143,25 +106,7 @@ class Node:
 
 
 class Growing:
-    """A tree on its way.
-
-    Parameters
-    ----------
-    task : Arrangement
-        Quasi-identifiers and demands, bound to the whole table.
-    court : Court
-        Judges halves.
-    rows : int
-        How many rows the table has.
-    paper : bool
-        Whether only cuts next to medians are tried.
-    bucket_rows : int
-        Nodes of at most so many rows are left whole.
-    block : int
-        Nodes of fewer rows are never cut at values.
-    progress : callable, optional
-        Told how many rows are in leaves.
-    """
+    """A tree that grows."""
 
     def __init__(
         self,
@@ -175,6 +120,8 @@ class Growing:
         progress: Progress | None = None,
     ) -> None:
         self.task, self.court, self.paper = task, court, paper
+        # Nodes of at most `bucket_rows` rows are left whole; those of fewer than `block` are never
+        # cut at values.
         self.large = max(bucket_rows + 1, 2 * task.unit, block)
         self.progress, self.total = progress, rows
         self.by, self.value, self.child, self.rows = [-1], [0], [0], [rows]
@@ -216,13 +163,13 @@ class Growing:
             self._settled(node)
 
     def _settled(self, node: Node) -> None:
-        """A leaf: few enough rows, or no cut."""
+        """Count the rows of a leaf, which are few enough or have no cut, as settled."""
         self.settled += node.rows
         if self.progress is not None:
             self.progress("cutting", self.settled, self.total)
 
     def _ponder(self, node: Node) -> None:
-        """Do what needs no scan."""
+        """Do for a node what needs no scan."""
         if node.table is None:
             return
         if node.cuts is None:
@@ -309,7 +256,7 @@ class Growing:
         return look(script.scan())
 
     def _judge(self, node: Node, cut: int, whole: Ints, left: Ints, *, coarse: bool) -> bool | None:
-        """Tell whether both halves of a cut can satisfy the demands."""
+        """Return whether both halves of a cut can satisfy the demands."""
         few, many = node.halves(cut)
         first = self.court.judge(few, left, coarse=coarse)
         if first is False:

@@ -15,19 +15,10 @@ from wideberth.exact import Bools, Ints
 def crowded(
     running: Ints, windows: tuple[Ints, Ints], hands: int, rows: int, allowed: tuple[int, ...]
 ) -> bool:
-    """Tell whether some hand holds a value and too many rows of the value's window.
-
-    Parameters
-    ----------
-    running : array of int
-        The rank at which each value begins; the last entry is the number of rows.
-    windows : pair of arrays
-        For each value, the ranks at which its window begins and ends.
-    hands, rows : int
-        How many hands rows are dealt to, and how many rows there are.
-    allowed : pair of int
-        How many rows of a window a smaller hand may hold, and one with a row more.
-    """
+    """Return whether some hand holds a value and too many rows of the value's window."""
+    # `running` is the rank at which each value begins, at last the number of rows; `windows` are
+    # the ranks at which each value's window begins and ends (exclusive). `allowed` is how many rows
+    # of a window a smaller hand may hold, and one with a row more.
     begin, end = windows
     held = np.diff(running)
     there = held > 0
@@ -55,7 +46,7 @@ def _circle(begin: Ints, length: Ints, hands: int) -> list[tuple[Ints, Ints]]:
 def _meet(
     some: list[tuple[Ints, Ints]], others: list[tuple[Ints, Ints]], low: int, high: int
 ) -> Bools:
-    """Tell where intervals of two kinds meet between two hands."""
+    """Return where intervals of two kinds meet between two hands."""
     found = np.zeros(len(some[0][0]), dtype=bool)
     for a, b in some:
         for c, d in others:

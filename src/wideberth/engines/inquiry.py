@@ -35,58 +35,27 @@ _INTO_MEMORY = "read it into memory: without memory=, as a polars or pandas tabl
 
 @dataclass(frozen=True, eq=False)
 class Pass:
-    """What one pass over the table must find out: the histograms of a sensitive attribute.
+    """What one pass over the table must find out: the histograms of a sensitive attribute."""
 
-    Parameters
-    ----------
-    on : tuple of str
-        Its columns; none if only sizes are asked for.
-    values : polars.DataFrame
-        Their distinct values.
-    ranks : array of int
-        The number of each of them as an entry of histograms: by it, entries come in the order of
-        the codes that most questions read.
-    questions : dict
-        What is asked, by the number of the principle.
-    """
-
-    on: tuple[str, ...]
-    values: pl.DataFrame
+    on: tuple[str, ...]  # its columns; none if only sizes are asked for
+    values: pl.DataFrame  # their distinct values
+    # the number of each of them as an entry: entries come in the order of the codes that most
+    # questions read
     ranks: Ints
-    questions: dict[int, Question]
+    questions: dict[int, Question]  # by the number of the principle
 
 
 @dataclass(frozen=True, eq=False)
 class Inquiry:
-    """All that a check must ask.
+    """All that a check must ask."""
 
-    Parameters
-    ----------
-    given : Examined
-        The table's roles and principles; of its rows, nothing.
-    passes : list of Pass
-        What is asked.
-    notes : list of str
-        What a reader should know.
-    """
-
-    given: Examined
+    given: Examined  # of the table's rows it knows nothing
     passes: list[Pass]
-    notes: list[str]
+    notes: list[str]  # what a reader should know
 
     @classmethod
     def of(cls, given: Examined, ask: Ask, rows: int) -> Inquiry:
-        """Bind the principles.
-
-        Parameters
-        ----------
-        given : Examined
-            What `settle` returned.
-        ask : callable
-            Gives the digest of some columns.
-        rows : int
-            How many rows the table has.
-        """
+        """Bind the principles to the distinct values of what they guard."""
         if not given.principles:
             raise ParameterError(
                 "there is no principle to check", hint='for example "k-anonymity:k=5"'
@@ -135,23 +104,9 @@ class Inquiry:
         rewritten: Sequence[str] = (),
         people: People | None = None,
     ) -> CheckResult:
-        """Return what was found.
-
-        Parameters
-        ----------
-        tallies : mapping
-            The verdicts of each principle on parts of the table.
-        table : callable
-            Returns every group's figures.
-        told : callable, optional
-            See `Tally.report`.
-        uneven : Uneven, optional
-            Groups whose rows are published with different quasi-identifiers.
-        rewritten : sequence of str
-            The keys with texts that differ, but have the same value.
-        people : People, optional
-            An identifier that repeats.
-        """
+        """Return the result of the check."""
+        # `tallies` go by the number of the principle; `told`: see `Tally.report`; `rewritten` are
+        # the keys with texts that differ but have the same value.
         folded = [reduce(add, tallies[number]) for number in range(len(self.given.principles))]
         return CheckResult(
             rows=folded[0].rows,
@@ -174,17 +129,7 @@ def settle(
     policy: Policy | str | Path | None = None,
     **known: Any,
 ) -> Examined:
-    """Settle what a table's columns are, and refuse what cannot be asked of it.
-
-    Parameters
-    ----------
-    schema : polars.DataFrame
-        Its columns, without rows.
-    population, reference, sensitive_table
-        Refused: there is no other table to compare with, as yet.
-    policy, **known
-        The arguments of `wideberth.check`.
-    """
+    """Settle what a table's columns are, and refuse what cannot be asked of it."""
     if policy is not None and not isinstance(policy, Policy):
         policy = Policy.load(policy)
     others = {
@@ -215,10 +160,8 @@ def settle(
 
 
 def require_values(given: Examined, name: str, dtype: pl.DataType) -> None:
-    """Refuse a quasi-identifier that has no value in any row, in the words of a check in memory.
-
-    A row without a value is all that it takes there.
-    """
+    """Refuse a quasi-identifier that has no value in any row, in the words of a check in memory."""
+    # There, a row without a value is all that it takes.
     if given.group is None:
         nothing = pl.DataFrame([pl.Series(name, [None], dtype=dtype)])
         _ = replace(given, frame=nothing, quasi=[name], sensitive=[]).subject.partition
@@ -227,17 +170,9 @@ def require_values(given: Examined, name: str, dtype: pl.DataType) -> None:
 def uneven(
     columns: Sequence[str], groups: int, rows: int, differing: Sequence[int]
 ) -> Uneven | None:
-    """Return groups that are not uniform, as an engine counted them; None if there are none.
-
-    Parameters
-    ----------
-    columns : sequence of str
-        What rows of a group must have in common.
-    groups, rows : int
-        How many groups and rows do not.
-    differing : sequence of int
-        In how many groups each column differs.
-    """
+    """Return groups that are not uniform, as an engine counted them; None if there are none."""
+    # `groups` and `rows` count those that are not uniform; `differing` says in how many groups each
+    # column differs.
     found = [name for name, many in zip(columns, differing, strict=True) if many]
     return Uneven(int(groups), int(rows), found) if found else None
 

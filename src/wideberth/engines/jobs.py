@@ -29,43 +29,22 @@ from wideberth.words import is_text
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Job:
-    """What is to be made of a table.
-
-    Parameters
-    ----------
-    rows : int
-        How many rows the table has.
-    quasis, demands : sequence
-        Bound to the whole table; the codes are those of distinct values, not of rows.
-    codings : sequence of Coding
-        Which codes the rows get: a line for each quasi-identifier, then for each sensitive
-        attribute that a demand looks at, then for each that none does.
-    key : bytes
-        The secret that breaks ties; nothing that is published follows from it but groups.
-    secret : bytes
-        The secret of lots; see `wideberth.engines.lots`.
-    cuts : str
-        How cuts are chosen.
-    styles : mapping
-        How quasi-identifiers are published.
-    group : str, optional
-        The column of group ids.
-    untouched : sequence of str
-        The columns that are published as they are.
-    limit : float
-        The largest share of rows that may be left out; none are, but more may be possible then.
-    """
+    """A request bound to a table, and what its parts must know."""
 
     rows: int
+    # bound to the whole table, like the demands; codes are those of distinct values, not rows
     quasis: Sequence[Quasi]
     demands: Sequence[Demand]
+    # the codes that rows get: a line for each quasi-identifier, then for each sensitive attribute
+    # that a demand looks at, then for each that none does
     codings: Sequence[Coding]
-    key: bytes
-    secret: bytes
+    key: bytes  # the secret that breaks ties; nothing that is published follows from it but groups
+    secret: bytes  # that of lots, see `wideberth.engines.lots`
     cuts: str
     styles: Mapping[str, Style]
-    group: str | None
-    untouched: Sequence[str]
+    group: str | None  # the column of group ids
+    untouched: Sequence[str]  # the columns that are published as they are
+    # the largest share of rows to leave out; none are here, but refusals mention it
     limit: float = 0.0
 
     @cached_property
@@ -76,11 +55,11 @@ class Job:
 
     @cached_property
     def task(self) -> Arrangement:
-        """The demands, for whoever judges by histograms; it has no rows."""
+        """The demands without rows, for judging by histograms."""
         return Arrangement(self.quasis, self.demands, self.key, ())
 
     def court(self, **settings: Any) -> Court:
-        """Return who judges nodes."""
+        """Return the judge of nodes."""
         return Court(self.task, **settings)
 
     def views(self, court: Court) -> list[int]:
@@ -90,7 +69,7 @@ class Job:
 
     @property
     def slim(self) -> Job:
-        """The same without dictionaries, for those who have rows with codes."""
+        """The same without the values behind codes, for executors whose rows have codes."""
         nothing = np.zeros(0, np.int32)
         return replace(self, codings=[Coding(c.values.clear(), nothing) for c in self.codings])
 
@@ -109,17 +88,7 @@ class Job:
 
 
 def bind(request: Request, ask: Ask, root: RootKey) -> Job:
-    """Bind a request to a table that is not at hand, and refuse what it cannot satisfy.
-
-    Parameters
-    ----------
-    request : Request
-        What is asked; its frame has no rows.
-    ask : callable
-        Gives digests of the table's columns.
-    root : RootKey
-        Where the secrets come from.
-    """
+    """Bind a request to a table that is not at hand, and refuse what it cannot satisfy."""
     require_possible(request.transform)
     quasis, codings = [], []
     rows = 0
@@ -184,7 +153,7 @@ def bind(request: Request, ask: Ask, root: RootKey) -> Job:
 
 
 def refused(error: InfeasibleError, limit: float) -> InfeasibleError:
-    """Say of a refused table, if rows may be left out, that none are left out for it here."""
+    """Return a refusal with the note that no rows are left out here, if some might be."""
     if not limit:
         return error
     lattice = 'algorithm="lattice", which leaves out whole groups'

@@ -30,21 +30,11 @@ from wideberth.verifying import require_truth
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """What is published of each combination of quasi-identifiers; rows of others are suppressed.
+    """What is published of each combination of quasi-identifiers; rows of others are suppressed."""
 
-    Parameters
-    ----------
-    codes : polars.DataFrame
-        Combinations of codes, each once, by the columns `code0`, `code1` and so on.
-    published : polars.DataFrame
-        What is published of them: labels, and group ids if need be.
-    consistent : bool
-        Whether equal values are published alike.
-    """
-
-    codes: pl.DataFrame
-    published: pl.DataFrame
-    consistent: bool
+    codes: pl.DataFrame  # combinations, each once, in columns `code0`, `code1` and so on
+    published: pl.DataFrame  # labels, and group ids if need be
+    consistent: bool  # whether equal values are published alike
 
     def publish(
         self,
@@ -95,28 +85,9 @@ def choose(
     counts: Ints,
     progress: Progress | None,
 ) -> tuple[Labels, dict[str, Any]]:
-    """Search the lattice, and say what is published of each combination of quasi-identifiers.
-
-    Parameters
-    ----------
-    request : Request
-        What is asked.
-    job : Job
-        The same bound to the table.
-    codes : sequence of arrays
-        Its distinct tuples, a line for each quasi-identifier, then for each sensitive attribute.
-    counts : array of int
-        How many rows hold each.
-    progress : callable, optional
-        Told of nodes.
-
-    Returns
-    -------
-    labels : Labels
-        What is published.
-    told : dict
-        Figures for the manifest.
-    """
+    """Search the lattice; return what is published of each combination, and figures."""
+    # `codes` are the distinct tuples, a line for each quasi-identifier, then for each sensitive
+    # attribute; `counts` is how many rows hold each.
     d = len(job.quasis)
     quasis = [replace(q, codes=line) for q, line in zip(job.quasis, codes[:d], strict=True)]
     own = {

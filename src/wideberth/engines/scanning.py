@@ -22,17 +22,10 @@ CELLS = 1 << 23
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """Where everything is in the sheets of a scan.
+    """Where each count is in the sheets of a scan."""
 
-    Parameters
-    ----------
-    spans : sequence of int
-        How many codes each quasi-identifier has.
-    cells : sequence of arrays
-        For each sensitive attribute, the cell that each of its codes is counted in.
-    """
-
-    spans: Sequence[int]
+    spans: Sequence[int]  # how many codes each quasi-identifier has
+    # for each sensitive attribute, the cell that each of its codes is counted in
     cells: Sequence[Ints]
 
     @cached_property

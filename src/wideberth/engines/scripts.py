@@ -16,15 +16,7 @@ if TYPE_CHECKING:
 
 
 class Script:
-    """A scan on its way. Nodes for which there is no room are left for another one.
-
-    Parameters
-    ----------
-    by, value, child : sequence of int
-        The tree as it is.
-    layout : Layout
-        The cells.
-    """
+    """A scan being put together; nodes for which there is no room are left for another one."""
 
     def __init__(
         self, by: Sequence[int], value: Sequence[int], child: Sequence[int], layout: Layout
@@ -54,19 +46,10 @@ class Script:
     def ask(
         self, node: Node, cuts: Sequence[int], *, whole: bool = False, ahead: Sequence[bool] = ()
     ) -> None:
-        """Let the left halves of cuts be counted.
-
-        Parameters
-        ----------
-        node : Node
-            Whose cuts they are.
-        cuts : sequence of int
-            Which of them; if there is no room for all, the first ones.
-        whole : bool
-            Whether all of the node's rows are to be counted, too, before the others.
-        ahead : sequence of bool
-            For each half of the first cut, whether its table is to be filled as well.
-        """
+        """Let the left halves of cuts be counted."""
+        # If there is no room for all cuts, the first ones. `whole`: all of the node's rows are
+        # counted first. `ahead`: for each half of the first cut, whether its table is filled as
+        # well.
         if self.asked and len(self._by) + whole + len(cuts) > self._space:
             return
         self.asked[node] = cuts[: max(self._space - whole, 1)]

@@ -37,32 +37,15 @@ def intervals(
 ) -> Hierarchy:
     """Group numbers into intervals of fixed widths, with `*` on top.
 
-    Numbers are taken as written (0.1 is a tenth), and all arithmetic is exact. If values, widths
-    and origin are whole, an interval is labelled by its first and last number, "30-39", or
-    "-10 to -1" throughout if any is negative; otherwise by its ends, "[30, 40)".
-
-    Parameters
-    ----------
-    values : iterable
-        Numbers, or their text. A leaf's label is the value as given.
-    widths : number or sequence of numbers
-        The width at each level, each a multiple of the one before.
-    origin : number, default 0
-        Where an interval of every width begins.
-    rows : sequence of int, optional
-        The row number of each value, for messages; position + 1 by default.
-
-    Returns
-    -------
-    Hierarchy
-
-    Examples
-    --------
     >>> intervals([7, 34, 38], [5, 10]).to_rows()
     [['7', '5-9', '0-9', '*'], ['34', '30-34', '30-39', '*'], ['38', '35-39', '30-39', '*']]
     >>> intervals(["0.3", "-0.05"], 0.1).to_rows()
     [['-0.05', '[-0.1, 0)', '*'], ['0.3', '[0.3, 0.4)', '*']]
     """
+    # Numbers are taken as written (0.1 is a tenth), and all arithmetic is exact. If values, widths
+    # and origin are whole, an interval is labelled by its first and last number, "30-39", or "-10
+    # to -1" throughout if any is negative; otherwise by its ends, "[30, 40)".
+    # Each width is a multiple of the one before. rows: for messages; position + 1 by default.
     if len(_as_list(widths)) > MOST_LEVELS:
         raise HierarchyError(f"there are more than {MOST_LEVELS} widths", hint="interval = [5, 10]")
     steps = [_parameter(width, "interval width") for width in _as_list(widths)]
@@ -101,31 +84,14 @@ def intervals(
 def masks(values: Iterable[object], levels: int, char: str = "*") -> Hierarchy:
     """Mask the last character, then the last two, and so on.
 
-    A value keeps its length, so a mask shows how long the values behind it are; a value shorter
-    than the mask is masked whole, and an empty one becomes a single mask character. `*` is put on
-    top unless the last level is one mask that shows no character: `masks(zips, 5)` of five-digit
-    codes ends in `*****`, at level 5.
-
-    Parameters
-    ----------
-    values : iterable
-        The values; their text is masked.
-    levels : int
-        How many characters to mask in the end.
-    char : str, default "*"
-        The character to put in place of others.
-
-    Returns
-    -------
-    Hierarchy
-
-    Examples
-    --------
     >>> masks(["13053", "13068"], 2).to_rows()
     [['13053', '1305*', '130**', '*'], ['13068', '1306*', '130**', '*']]
     >>> masks(["7", "12"], 2).to_rows()
     [['12', '1*', '**', '*'], ['7', '*', '*', '*']]
     """
+    # A mask shows how long the values behind it are; a value shorter than the mask is masked whole,
+    # and an empty one becomes a single mask character. `*` is put on top unless the last level is
+    # one mask that shows no character, such as `*****` for `masks(zips, 5)`.
     if isinstance(levels, bool) or not isinstance(levels, int) or levels < 1:
         raise HierarchyError(f"mask {levels!r} is not a whole number above 0")
     if levels > MOST_LEVELS:
@@ -162,24 +128,11 @@ def dates(
 ) -> Hierarchy:
     """Group ISO dates into calendar periods, with `*` on top.
 
-    Parameters
-    ----------
-    values : iterable
-        Dates such as 2024-03-05, with or without a time of day, which is read as written.
-    levels : str or sequence of str
-        Some of day, month, quarter, year and decade, in this order.
-    rows : sequence of int, optional
-        The row number of each value, for messages; position + 1 by default.
-
-    Returns
-    -------
-    Hierarchy
-
-    Examples
-    --------
     >>> dates(["2024-03-05", "2023-11-30"], ["quarter", "decade"]).to_rows()
     [['2023-11-30', '2023-Q4', '2020s', '*'], ['2024-03-05', '2024-Q1', '2020s', '*']]
     """
+    # A time of day is read as written. levels: some of day, month, quarter, year and decade, in
+    # order.
     grains = [levels] if isinstance(levels, str) else list(levels)
     known = list(_GRAINS)
     if unknown := [grain for grain in grains if grain not in known]:
@@ -199,17 +152,6 @@ def dates(
 def flat(values: Iterable[object]) -> Hierarchy:
     """Put `*` above every value, with nothing in between: two levels.
 
-    Parameters
-    ----------
-    values : iterable
-        The values; a leaf's label is the value's text.
-
-    Returns
-    -------
-    Hierarchy
-
-    Examples
-    --------
     >>> flat(["m", None, "f", "m"]).to_rows()
     [['f', '*'], ['m', '*']]
     """
@@ -227,7 +169,7 @@ def _parse(
     fault: str,
     rows: Sequence[int] | None,
 ) -> dict[str, T]:
-    """Give each distinct value's meaning by its text, or say where there is none."""
+    """Return each distinct value's meaning by its text, or raise where there is none."""
     texts = [None if value is None else str(value) for value in values]
     meanings = {text: parse(text) for text in dict.fromkeys(texts) if text is not None}
     known = {text: meaning for text, meaning in meanings.items() if meaning is not None}

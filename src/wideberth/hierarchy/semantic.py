@@ -31,20 +31,7 @@ class Cluster(NamedTuple):
 
 
 def require_one_root(h: Hierarchy, who: str) -> None:
-    """Raise if the root was put there by us: a distance by way of it would mean nothing.
-
-    Parameters
-    ----------
-    h : Hierarchy
-        The tree.
-    who : str
-        What to call it in the message.
-
-    Raises
-    ------
-    HierarchyError
-        If the tree has several roots of its own.
-    """
+    """Raise if we added the root ourselves: a distance by way of it would mean nothing."""
     if h.completed:
         raise HierarchyError(
             f"{who} has several roots, so values below different ones have no distance",
@@ -54,24 +41,8 @@ def require_one_root(h: Hierarchy, who: str) -> None:
 
 
 def exact_reach(e: Reach) -> Fraction:
-    """Give the largest distance that counts as similar as its writer meant it.
+    """Return the largest distance that counts as similar, exactly as its writer meant it.
 
-    Parameters
-    ----------
-    e : number or str
-        From 0; 0.5 and "1/2" are the same.
-
-    Returns
-    -------
-    Fraction
-
-    Raises
-    ------
-    ParameterError
-        If it is no finite number from 0.
-
-    Examples
-    --------
     >>> exact_reach("1.5")
     Fraction(3, 2)
     """
@@ -89,20 +60,8 @@ def exact_reach(e: Reach) -> Fraction:
 
 
 def depths(h: Hierarchy) -> dict[int, int]:
-    """Count the leaves at each depth.
+    """Count the leaves at each depth, in steps from the root.
 
-    Parameters
-    ----------
-    h : Hierarchy
-        The tree.
-
-    Returns
-    -------
-    dict of int to int
-        Steps from the root, and how many leaves are so deep; depths without leaves are left out.
-
-    Examples
-    --------
     >>> depths(Hierarchy(("*", "odd", "1", "3", "2"), [-1, 0, 1, 1, 0]))
     {1: 1, 2: 2}
     """
@@ -111,30 +70,13 @@ def depths(h: Hierarchy) -> dict[int, int]:
 
 
 def distances(h: Hierarchy, pairs: Sequence[tuple[str, str]]) -> list[Fraction]:
-    """Give the distance of each pair of values; inner nodes are values too.
+    """Return the distance of each pair of values; inner nodes are values too.
 
-    Parameters
-    ----------
-    h : Hierarchy
-        The tree.
-    pairs : sequence of (str, str)
-        Values.
-
-    Returns
-    -------
-    list of Fraction
-
-    Raises
-    ------
-    HierarchyError
-        If the tree lacks a value. The message says in which pair, not which value.
-
-    Examples
-    --------
     >>> h = Hierarchy(("*", "odd", "1", "3", "2"), [-1, 0, 1, 1, 0])
     >>> distances(h, [("1", "3"), ("1", "2")])
     [Fraction(1, 1), Fraction(3, 2)]
     """
+    # Errors say in which pair a value is missing, not which value.
     flat = [value for pair in pairs for value in pair]
     if lost := h.uncovered(flat):
         count = len({flat[i] for i in lost})
@@ -147,33 +89,14 @@ def distances(h: Hierarchy, pairs: Sequence[tuple[str, str]]) -> list[Fraction]:
 
 
 def buckets(h: Hierarchy, e: Reach) -> IntArray:
-    """Give the bucket of each leaf, where all leaves are equally deep.
+    """Return for each leaf the node of its bucket, where all leaves are equally deep.
 
-    Two leaves are at most e apart if and only if they are in one bucket.
-
-    Parameters
-    ----------
-    h : Hierarchy
-        The tree.
-    e : number or str
-        The largest distance that counts as similar.
-
-    Returns
-    -------
-    array of int32
-        For each leaf the node that its bucket lies under: its ancestor e steps up, rounded down.
-
-    Raises
-    ------
-    HierarchyError
-        If the leaves are at unequal depth: being similar is not transitive then.
-
-    Examples
-    --------
     >>> h = Hierarchy(("*", "odd", "1", "3", "even", "2"), [-1, 0, 1, 1, 0, 4])
     >>> buckets(h, 0.5).tolist(), buckets(h, 1).tolist(), buckets(h, 2).tolist()
     ([2, 3, 5], [1, 1, 4], [0, 0, 0])
     """
+    # That is its ancestor e steps up, rounded down. Two leaves are at most e apart if and only if
+    # they are in one bucket; at unequal depth, being similar is not transitive.
     reach = exact_reach(e)
     if not h.balanced:
         raise HierarchyError(
@@ -184,32 +107,17 @@ def buckets(h: Hierarchy, e: Reach) -> IntArray:
 
 
 def components(h: Hierarchy, e: Reach) -> IntArray:
-    """Give the connected component of each leaf, at any depths.
+    """Return for each leaf the node of its connected component, at any depths.
 
-    Leaves of different components are more than e apart. Leaves of one component need not be at
-    most e apart: a chain of similar leaves connects them.
-
-    Parameters
-    ----------
-    h : Hierarchy
-        The tree.
-    e : number or str
-        The largest distance that counts as similar.
-
-    Returns
-    -------
-    array of int32
-        For each leaf the lowest node above its whole component, which no other component has;
-        the leaf itself where it is alone.
-
-    Examples
-    --------
     >>> h = Hierarchy.build(["R", "b", "X", "X1", "a", "Y", "Y1", "c"], [-1, 0, 0, 2, 3, 0, 5, 6])
     >>> h.distance("a", "b"), h.distance("b", "c"), h.distance("a", "c")
     (Fraction(2, 1), Fraction(2, 1), Fraction(3, 1))
     >>> components(h, 2).tolist(), components(h, 1.5).tolist()
     ([0, 0, 0], [1, 4, 7])
     """
+    # That is the lowest node above the whole component, which no other component has; the leaf
+    # itself where it is alone. Leaves of different components are more than e apart. Leaves of one
+    # component need not be at most e apart: a chain of similar leaves connects them.
     limit = _limit(h, e)
     parent, depth = h.parent.tolist(), h.depth.tolist()
     deeper = h.height + limit + 1  # than any leaf can reach
@@ -251,19 +159,6 @@ def components(h: Hierarchy, e: Reach) -> IntArray:
 def similar_pairs(h: Hierarchy, e: Reach) -> int:
     """Count the pairs of different leaves that are at most e apart.
 
-    Parameters
-    ----------
-    h : Hierarchy
-        The tree.
-    e : number or str
-        The largest distance that counts as similar.
-
-    Returns
-    -------
-    int
-
-    Examples
-    --------
     >>> h = Hierarchy(("*", "odd", "1", "3", "2"), [-1, 0, 1, 1, 0])
     >>> similar_pairs(h, 1), similar_pairs(h, 1.5)
     (1, 3)
@@ -296,24 +191,11 @@ def similar_pairs(h: Hierarchy, e: Reach) -> int:
 def clusters(h: Hierarchy, nodes: IntArray) -> list[Cluster]:
     """Collect the leaves of each bucket or component, the largest first.
 
-    Parameters
-    ----------
-    h : Hierarchy
-        The tree.
-    nodes : array of int
-        A node for each leaf, as `buckets` and `components` give it.
-
-    Returns
-    -------
-    list of Cluster
-        Of equal sizes in the order of the tree.
-
-    Examples
-    --------
     >>> h = Hierarchy(("*", "odd", "1", "3", "even", "2"), [-1, 0, 1, 1, 0, 4])
     >>> clusters(h, buckets(h, 1))
     [Cluster(label='odd', leaves=('1', '3')), Cluster(label='even', leaves=('2',))]
     """
+    # Those of equal size are in the order of the tree. nodes: as `buckets` and `components` return.
     members: dict[int, list[str]] = {}
     for node, leaf in zip(nodes.tolist(), h.leaves, strict=True):
         members.setdefault(node, []).append(leaf)

@@ -26,30 +26,6 @@ def parse_spec(
 ) -> Hierarchy:
     """Make the hierarchy that an entry of a policy's `[hierarchies]` describes.
 
-    Parameters
-    ----------
-    spec : str or mapping
-        A path to a file with one row a leaf, or one of `{ file = "x.csv" }`,
-        `{ parents = "x.csv" }` (both also with `header` and `delimiter`),
-        `{ interval = [5, 10], origin = 0 }`, `{ mask = 5, char = "*" }`,
-        `{ date = ["month", "year"] }`, `{ flat = true }` and `{ icd = 10, dots = true }`. The text
-        "icd-10" means the last one, unless there is a file of that name.
-    values : iterable
-        The column or its distinct values; used if the hierarchy follows from them.
-    base_dir : Path
-        Where relative paths start.
-    rows : sequence of int, optional
-        The row number of each value, for messages; position + 1 by default.
-    column : str, optional
-        The column's name, by which the header of a file is known.
-
-    Returns
-    -------
-    Hierarchy
-        It need not hold all values if it does not follow from them: see `Hierarchy.require`.
-
-    Examples
-    --------
     >>> parse_spec({"interval": 10}, ["34", "38"], Path()).generalize("38", 1)
     '30-39'
     >>> parse_spec({"mask": 1, "width": 2}, [], Path())
@@ -57,6 +33,9 @@ def parse_spec(
     wideberth.errors.HierarchyError: hierarchy key 'width' does not exist
       try: mask takes char
     """
+    # If it does not follow from the values, the hierarchy need not hold all of them: see
+    # `Hierarchy.require`. rows: for messages; position + 1 by default. column: the header of a file
+    # may be known by its name.
     if isinstance(spec, str):
         spec = as_rule(spec, base_dir)
     if not isinstance(spec, Mapping):
@@ -82,25 +61,13 @@ def parse_spec(
 
 
 def as_rule(text: str, folder: Path) -> Mapping[str, Any]:
-    """Say in a policy's own words what a text in place of a rule means.
+    """Return the rule, as a policy has it, that a text in place of a rule stands for.
 
-    Parameters
-    ----------
-    text : str
-        A path to a file with one row a leaf, "parents:" and a path to a list of children and
-        parents, "icd-10" or "icd-10-undotted".
-    folder : Path
-        Where relative paths start.
-
-    Returns
-    -------
-    mapping
-
-    Examples
-    --------
     >>> as_rule("parents:x.csv", Path())
     {'parents': 'x.csv'}
     """
+    # A path to a file with one row per leaf, "parents:" and a path to a list of children and
+    # parents, "icd-10" or "icd-10-undotted".
     if text.startswith(_PARENTS) and not (folder / text).exists():
         return {"parents": text.removeprefix(_PARENTS)}
     return named_icd10(text, folder) or {"file": text}

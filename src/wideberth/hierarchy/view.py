@@ -24,19 +24,6 @@ class Summary(TypedDict):
 def summary(h: Hierarchy) -> Summary:
     """Describe a hierarchy in a few numbers.
 
-    Parameters
-    ----------
-    h : Hierarchy
-        The hierarchy.
-
-    Returns
-    -------
-    dict
-        `nodes_per_level` counts the distinct nodes to which the leaves are generalized at each
-        level; `min_depth` and `max_depth` are those of the leaves.
-
-    Examples
-    --------
     >>> summary(Hierarchy(("*", "odd", "1", "3", "2"), [-1, 0, 1, 1, 0]))["nodes_per_level"]
     [3, 2, 1]
     """
@@ -53,26 +40,13 @@ def summary(h: Hierarchy) -> Summary:
 
 
 def outline(h: Hierarchy, limit: int | None = None) -> list[tuple[int, str, int]]:
-    """List the nodes as an indented outline would, those nearest the root if there are too many.
+    """List at most `limit` nodes, those nearest the root, in outline: (depth, label, leaves).
 
-    Parameters
-    ----------
-    h : Hierarchy
-        The hierarchy.
-    limit : int, optional
-        List at most so many nodes; all by default.
-
-    Returns
-    -------
-    list of (depth, label, leaves)
-        A node stands below its parent, which is always listed too. `leaves` counts all leaves
-        under the node, listed or not.
-
-    Examples
-    --------
     >>> h = Hierarchy(("*", "odd", "1", "3", "2"), [-1, 0, 1, 1, 0])
     >>> outline(h, limit=3)
     [(0, '*', 3), (1, 'odd', 2), (1, '2', 1)]
     """
+    # A node stands below its parent, which is always listed too. `leaves` counts all leaves under
+    # the node, listed or not.
     nearest = np.argsort(h.depth, kind="stable")[:limit]
     return [(int(h.depth[i]), h.labels[i], int(h.leaf_counts[i])) for i in np.sort(nearest)]

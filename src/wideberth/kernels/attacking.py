@@ -10,7 +10,7 @@ from wideberth.kernels.sorting import INNER, JIT
 
 @njit(**INNER)
 def _first(codes, begin, end, wanted):
-    """Return the first of some ascending codes that is at least so large, or the end."""
+    """Return the first place in ascending codes from `wanted` on, or the end."""
     while begin < end:
         middle = (begin + end) // 2
         if codes[middle] < wanted:
@@ -22,19 +22,9 @@ def _first(codes, begin, end, wanted):
 
 @njit(**JIT)
 def count_between(start, codes, running, owner, own, first, last, rows):
-    """Count, for each class of victims, the faced rows in the window of its own code.
-
-    Parameters
-    ----------
-    start, codes, running : array of int
-        The histograms, and the running sum of their counts.
-    owner, own : array of int
-        For each class, the histogram it faces and its own code.
-    first, last : array of int
-        The window of each code, both ends included.
-    rows : array of int
-        Is filled.
-    """
+    """Count, for each class of victims, the faced rows in the window of its own code."""
+    # Class i faces the histogram owner[i] and has the code own[i]; windows include both ends.
+    # `running` is the running sum of the counts. Fills `rows`.
     for i in range(owner.size):
         begin, end = start[owner[i]], start[owner[i] + 1]
         low = _first(codes, begin, end, first[own[i]])
@@ -44,25 +34,11 @@ def count_between(start, codes, running, owner, own, first, last, rows):
 
 @njit(**JIT)
 def sweep(start, stop, codes, counts, reach, units, wanted, most, widths):
-    """Find the fullest and the shortest intervals of each histogram.
-
-    Parameters
-    ----------
-    start, stop : array of int
-        Where each histogram begins, and where its numbers end: missing values come last.
-    codes, counts : array of int
-        The histograms.
-    reach : array of int
-        For each code, the last that an interval holds which begins there; ascending.
-    units : array of int
-        The number behind each code.
-    wanted : matrix of int
-        A line for each confidence: how many rows an interval must hold.
-    most : array of int
-        Is filled: how many rows the fullest interval holds.
-    widths : matrix of int
-        Is filled, a line for each confidence: how long the shortest is; -1 if there is none.
-    """
+    """Find the fullest and the shortest intervals of each histogram."""
+    # stop[g] is where the numbers of histogram g end: missing values come last. An interval that
+    # begins at code c holds no code beyond reach[c]. `wanted` has a line for each confidence: how
+    # many rows an interval must hold. Fills `most` (rows of the fullest interval) and `widths`
+    # (length of the shortest, -1 if there is none).
     for group in range(most.size):
         begin, end = start[group], stop[group]
         held = best = np.int64(0)

@@ -9,22 +9,9 @@ from wideberth.kernels.sorting import JIT
 
 @njit(**JIT)
 def shares(start, first, last, missing, atoms, low, high, out):
-    """Return the share of what each label covers that lies in an interval of codes.
-
-    Parameters
-    ----------
-    start, first, last : array of int
-        Label i covers the codes ``first[j]`` to ``last[j]``, j from ``start[i]`` to
-        ``start[i + 1]``.
-    missing : array of bool
-        Which labels cover the code of missing values, too.
-    atoms : int
-        That code; all others are below.
-    low, high : int
-        The interval, both ends included.
-    out : array of float
-        The share of each label.
-    """
+    """Fill `out` with the share of what each label covers that lies in an interval of codes."""
+    # Label i covers the codes first[j] to last[j], j from start[i] to start[i + 1], exclusive;
+    # where `missing`, also the code `atoms`, above all others. `low` and `high` are both included.
     for label in range(start.size - 1):
         inside = 0
         total = 0
@@ -43,25 +30,9 @@ def shares(start, first, last, missing, atoms, low, high, out):
 
 @njit(**JIT)
 def expected(labels, inside, asked, low, high, start, codes, counts, share, some):
-    """Return how many rows of all boxes are expected in a query's intervals.
-
-    Parameters
-    ----------
-    labels : array of int
-        The labels of boxes, one line an axis.
-    inside : array of float
-        One line an axis: the share of each label that is inside.
-    asked : array of int
-        The axes that the query asks about.
-    low, high : int
-        The interval of sensitive codes, both ends included.
-    start, codes, counts : array of int
-        The sensitive values of each box: codes, and how many rows have each.
-    share : array of float
-        Memory: a place for each box.
-    some : array of int
-        Memory: a place for each box, and one more.
-    """
+    """Return how many rows of all boxes are expected in a query's intervals."""
+    # `labels` and `inside` have a line for each axis; `low` and `high` are both included. Memory:
+    # `share` has a place for each box, `some` one more.
     boxes = labels.shape[1]
     share[:boxes] = 1.0
     for axis in asked:
@@ -83,21 +54,9 @@ def expected(labels, inside, asked, low, high, start, codes, counts, share, some
 
 @njit(**JIT)
 def likelihoods(begin, boxes, situation, value, weight, start, codes, counts, out):
-    """Add up how many rows boxes put into cells: of each box, those with the value by its weight.
-
-    Parameters
-    ----------
-    begin, boxes : array of int
-        Situation s is covered by the boxes from ``begin[s]`` to ``begin[s + 1]``.
-    situation, value : array of int
-        The situation and the sensitive code of each cell.
-    weight : array of float
-        Of each box: one over the number of cells that it covers.
-    start, codes, counts : array of int
-        The sensitive values of each box: codes, ascending, and how many rows have each.
-    out : array of float
-        The sum for each cell.
-    """
+    """Fill `out` with the rows expected in each cell: those with its value, weighted by box."""
+    # Situation s is covered by boxes[begin[s] : begin[s + 1]]. A box weighs one over the number of
+    # cells that it covers; its codes ascend.
     for cell in range(situation.size):
         total = 0.0
         wanted = value[cell]

@@ -37,35 +37,23 @@ class Buffers(NamedTuple):
 
 
 class Bench(NamedTuple):
-    """Room for one node's candidates.
+    """Room for one node's candidates."""
 
-    Parameters
-    ----------
-    keys : array of int
-        Rows by value, or sorted keys.
-    extremes : array of int
-        By value, the lowest and highest code of every attribute; or, if there is one cut per
-        attribute, its halves' boxes.
-    loss : array of int
-        By candidate: loss, attribute, value, rows on the left, place in the heap.
-    box : array of int
-        Lowest and highest codes of the left and the right half, and of the node itself.
-    stack : array of int
-        Nodes that wait: begin, end, side, box.
-    """
-
-    keys: npt.NDArray[np.int64]
+    keys: npt.NDArray[np.int64]  # rows by value, or sorted keys
+    # by value: lowest and highest code of every attribute; or, if there is one cut per attribute,
+    # its halves' boxes
     extremes: npt.NDArray[np.int32]
-    loss: npt.NDArray[np.int64]
+    loss: npt.NDArray[np.int64]  # by candidate, see the lines below
+    # lowest and highest codes of the left half, of the right, and of the node itself
     box: npt.NDArray[np.int32]
-    stack: npt.NDArray[np.int64]
+    stack: npt.NDArray[np.int64]  # nodes that wait: begin, end, side, box
 
 
 LOSS, BY, VALUE, LEFT, HEAP = 0, 1, 2, 3, 4  # lines of Bench.loss
 
 
 def bench(spans: list[int], paper: bool) -> Bench:
-    """Make room for cutting nodes whose codes span so much."""
+    """Make room for cutting nodes, given how many codes each quasi-identifier has."""
     d, widest = len(spans), max(spans)
     return Bench(
         np.empty(4 * widest if paper else 2 * widest + 2, np.int64),
@@ -87,10 +75,7 @@ def _count_upto(codes, v):
 
 @njit(**INNER)
 def _nearest_median(codes, lo, hi, count):
-    """Return the value whose cut `<= value | > value` is nearest the middle, and the rows below.
-
-    A cut at the median itself never splits an attribute whose median is its top value.
-    """
+    """Return the value whose cut `<= value | > value` is nearest the middle, and the rows below."""
     n = codes.size
     r = (n - 1) // 2
     if n > _COUNTED:
@@ -128,6 +113,7 @@ def _nearest_median(codes, lo, hi, count):
             else:
                 v = mid + 1
         below = 0 if v == lo else _count_upto(codes, v - 1)
+    # A cut at the median itself never splits an attribute whose median is its top value.
     if upto == n or (below and n - 2 * below < 2 * upto - n):
         return v - 1, below
     return v, upto
@@ -299,15 +285,12 @@ def _subtree(
     bench,
     leaves,
 ):
-    """Take a node apart, depth first, down to leaves; or cut it but once.
-
-    A leaf is a node without an admissible cut, or with fewer rows than a block. The leaf of the
-    rows from s on is noted in slot ``s // unit``, for no leaf has fewer rows than a unit: so no two
-    share a slot.
-
-    Returns, if asked to cut once, how many rows went to the left, 0 if there is no cut; the rows
-    are in the other buffers then, the halves' boxes on the bench.
-    """
+    """Take a node apart, depth first, down to leaves; or cut it but once."""
+    # A leaf is a node without an admissible cut, or with fewer rows than a block. The leaf of the
+    # rows from s on is noted in slot s // unit: no leaf has fewer rows than a unit, so no two share
+    # a slot.
+    # If `once`, returns how many rows went to the left, 0 if there is no cut; the rows are then in
+    # the other buffers, and the halves' boxes on the bench.
     d = lo.size
     stack = bench.stack
     stack[0, 0], stack[0, 1], stack[0, 2] = s, e, side

@@ -10,7 +10,7 @@ from wideberth.kernels.sorting import INNER, JIT, sort
 
 @njit(**INNER)
 def _holds(first, last, begin, end, low, high):
-    """Tell whether a run lies within one of several, which ascend."""
+    """Return whether a run lies within one of several, which ascend."""
     while begin < end:
         middle = (begin + end) // 2
         if last[middle] < low:
@@ -24,7 +24,7 @@ def _holds(first, last, begin, end, low, high):
 
 @njit(**INNER)
 def _inside(box, victim, own, labels, points, start, first, last):
-    """Tell whether each run of a victim lies within a run of the box, on every axis."""
+    """Return whether each run of a victim lies within a run of the box, on every axis."""
     for axis in range(labels.shape[1]):
         label = labels[box, axis]
         begin, end = start[label], start[label + 1]
@@ -76,45 +76,16 @@ def enclose(
     low, high, plain, labels, start, first, last,
     own, known_low, known_high, begin, sizes, lists, many, hull, found, ends, hashes,
 ):  # fmt: skip
-    """List the boxes that enclose each victim, until there is no more room.
-
-    Victims stand in an order in which neighbours are close. Boxes are sieved for many of them at
-    once, what remains for fewer, and so on: most boxes are far from most victims.
-
-    Parameters
-    ----------
-    low, high : array of int32
-        The outermost atoms of each box: axes × boxes.
-    plain : array of bool
-        Boxes for which the outermost atoms tell all.
-    labels : array of int
-        The label of each box on each axis; those of all axes are numbered through.
-    start, first, last : array of int
-        The runs of atoms that each label covers.
-    own : array of int
-        The box that each victim is; empty if victims are points.
-    known_low, known_high : array of int32
-        The outermost atoms of each victim: victims × axes.
-    begin : int
-        The first victim to look at.
-    sizes : array of int
-        For how many victims boxes are sieved at each level, from many to 1.
-    lists, many : array of int
-        The boxes that are left at each level, and how many; all are left at the first.
-    hull : array of int32
-        Memory: two places for each axis.
-    found : array of int32
-        For the boxes.
-    ends : array of int
-        Where the boxes of each victim end.
-    hashes : array of uint64
-        For a number that nearly always tells different lists of boxes apart.
-
-    Returns
-    -------
-    int
-        The victim before which room ran out; the number of victims if it did not.
-    """
+    """List the boxes that enclose each victim, until there is no more room."""
+    # Victims stand in an order in which neighbours are close. Boxes are sieved for many of them at
+    # once (sizes[level]), what remains for fewer, and so on: most boxes are far from most victims.
+    # `low` and `high` are the outermost atoms of each box (axes × boxes), `known_low` and
+    # `known_high` of each victim (victims × axes). Where `plain`, they tell all. `own` is the box
+    # that each victim is; empty if victims are points. Label i covers the atoms first[j] to
+    # last[j], j from start[i] on.
+    # `lists` and `many` are the boxes left at each level; all are left at the first. Fills `found`,
+    # `ends` and `hashes`, which nearly always differ for different lists of boxes. Returns the
+    # victim before which room ran out; the number of victims if it did not.
     victims, axes = known_low.shape
     deepest = sizes.size - 1
     used = 0
@@ -148,28 +119,11 @@ def enclose(
 
 @njit(**JIT)
 def pool(start, boxes, entries, codes, counts, begin, sums, seen, made_codes, made_counts, ends):
-    """Add up the histograms of the boxes of each situation, until there is no more room.
-
-    Parameters
-    ----------
-    start, boxes : array of int
-        The boxes of each situation.
-    entries, codes, counts : array of int
-        The histograms: where each box's entries begin, and what they are.
-    begin : int
-        The first situation to look at.
-    sums, seen : array of int
-        Memory: a place for each code, of zeros; and one for each code that a situation can have.
-    made_codes, made_counts : array of int
-        For the entries; there must be room for one situation at least.
-    ends : array of int
-        For where the entries of each situation end, counted from the very first.
-
-    Returns
-    -------
-    int
-        The situation before which room may have run out; the number of situations if it did not.
-    """
+    """Add up the histograms of the boxes of each situation, until there is no more room."""
+    # entries[b] is where the histogram of box b begins. `sums` is all zeros before and after;
+    # `seen` has a place for each code that a situation can have. `ends` counts from the very first
+    # situation. Returns the situation before which room may have run out; their number if it did
+    # not.
     used = 0
     for situation in range(begin, start.size - 1):
         if used + seen.size > made_codes.size:

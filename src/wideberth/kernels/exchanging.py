@@ -16,10 +16,8 @@ from wideberth.kernels.sorting import INNER, JIT
 
 @njit(**INNER)
 def _ends(at, members, n, ends):
-    """Find the two lowest and two highest places on each attribute; return the extent.
-
-    With two of each, the box without any one member is known at once.
-    """
+    """Find the two lowest and two highest places on each attribute; return the extent."""
+    # With two of each, the box without any one member is known at once; see `_without`.
     extent = np.int64(0)
     for b in range(at.shape[1]):
         low = low2 = np.int64(2**40)
@@ -43,7 +41,7 @@ def _ends(at, members, n, ends):
 
 @njit(**INNER)
 def _without(ends, at, out, extra):
-    """The extent of a leaf without one member and, unless it is -1, with another row."""
+    """Return the extent of a leaf without one member and, unless `extra` is -1, with that row."""
     extent = np.int64(0)
     for b in range(at.shape[1]):
         x = np.int64(at[out, b])
@@ -58,21 +56,9 @@ def _without(ends, at, out, extra):
 
 
 def _exchange_rows(members, sizes, near, at, unit, most, ends, extents):
-    """Give every row in turn its best move or swap with a near leaf; return what that gains.
-
-    Parameters
-    ----------
-    members : array of int
-        A line for each leaf; changed in place, as is `sizes`.
-    near : array of int
-        The nearest leaves of each leaf.
-    at : array of int
-        The places of every row.
-    unit, most : int
-        The fewest and the most rows a leaf may have.
-    ends, extents : array of int
-        Room for the two lowest and two highest places of every leaf, and for its extent.
-    """
+    """Give every row in turn its best move or swap with a near leaf; return what that gains."""
+    # `members` (a line for each leaf) and `sizes` are changed in place; a leaf keeps `unit` to
+    # `most` rows. `near` holds the nearest leaves of each leaf; the last two are memory.
     many, d = sizes.size, at.shape[1]
     for leaf in range(many):
         extents[leaf] = _ends(at, members[leaf], np.int64(sizes[leaf]), ends[leaf])

@@ -32,39 +32,24 @@ _FACTORED = 4096
 
 
 class Judge(NamedTuple):
-    """All demands on a group.
+    """All demands on a group."""
 
-    Parameters
-    ----------
-    unit : int
-        The fewest rows a group may have.
-    p, q : int
-        At most p/q of the rows may lie in one window of the first attribute; q = 0: no such demand.
-    dealt : int
-        Whether that is about groups to be dealt, not about the rows as they are.
-    alone : int
-        Whether the windows of dealt groups may hold one row only.
-    width : int
-        How many values the first attribute has.
-    tests : array of int
-        A line for each further demand: kind, attribute, its width, offset in `tables`, numbers.
-    tables : array of int
-        What the tests look up; at first, for dealt groups, the first and the last similar value of
-        each value of the first attribute.
-    """
-
-    unit: int
-    p: int
-    q: int
-    dealt: int
+    unit: int  # the fewest rows a group may have
+    p: int  # at most p/q of the rows may lie in one window of the first attribute
+    q: int  # 0: there is no such demand
+    dealt: int  # whether that is about groups to be dealt, not about the rows as they are
+    # whether the windows of dealt groups may hold one row only; BY_NEARNESS: `b` of APART
     alone: int
-    width: int
+    width: int  # how many values the first attribute has
+    # a line for each further demand: kind, attribute, its width, offset in tables, numbers
     tests: Ints
+    # what the tests look up; at first, for dealt groups, the first and the last similar value of
+    # each value of the first attribute
     tables: Ints
 
 
 def desk(rows: int, judge: Judge) -> Ints:
-    """Make room for judging up to so many rows."""
+    """Make room for judging up to `rows` rows."""
     lines = NEAR + 1 if judge.dealt else TALLY + 1
     if not (len(judge.tests) or judge.dealt):
         return np.zeros((lines, 1), np.int64)
@@ -80,7 +65,7 @@ def desk(rows: int, judge: Judge) -> Ints:
 
 @njit(**INNER)
 def spaced(rows, s, e, t):
-    """Tell whether no window holds more than t rows: whoever is t places on is beyond it."""
+    """Return whether no window holds more than t rows: the row t places on is always beyond it."""
     if t < 1:
         return False
     i = s
@@ -118,16 +103,14 @@ def _look_around(rows, s, e, sensitive, judge, desk):
 
 @njit(**INNER)
 def _crowded(near, n, g, first, judge):
-    """Return -1 if nobody is crowded in any of g hands, else who is, looking at `first` first.
-
-    Rows are dealt in turn, so a hand holds every g-th of the rows around a row.
-    """
+    """Return a row that is crowded in one of g hands, looking at `first` first; -1 if none is."""
     size = n // g
     larger = n - size * g  # so many hands, the first ones, have a row more
     allowed = 1 if judge.alone else size * judge.p // judge.q
     more = 1 if judge.alone else (size + 1) * judge.p // judge.q
     for begin, end in ((first, n), (np.int64(0), first)):
         for i in range(begin, end):
+            # Rows are dealt in turn, so a hand holds every g-th of the rows around a row.
             crowd = 1 + (near[i] >> _HALF) // g + (near[i] & _LOWER) // g
             if crowd > allowed and (crowd > more or i % g >= larger):
                 return i
@@ -136,7 +119,7 @@ def _crowded(near, n, g, first, judge):
 
 @njit(**INNER, inline="always")  # compiled once, not by itself and again
 def hold(rows, s, e, g, sensitive, judge, desk):
-    """Tell whether each of g hands passes all tests; less than 0 are hands of whole columns."""
+    """Return whether each of g hands passes all tests; g below 0 means hands of whole columns."""
     ranks = rows[0, s:e]
     code, value, count, tally = desk[CODE], desk[VALUE], desk[COUNT], desk[TALLY]
     hands = abs(g)
@@ -184,10 +167,8 @@ def hold(rows, s, e, g, sensitive, judge, desk):
 
 @njit(**JIT)
 def pass_tests(judge, edges, histogram, n, desk):
-    """Tell whether n rows, known by their histograms, pass all tests.
-
-    The histogram of attribute a is ``histogram[edges[a] : edges[a + 1]]``, an entry for each value.
-    """
+    """Return whether n rows, known by their histograms, pass all tests."""
+    # histogram[edges[a] : edges[a + 1]] is that of attribute a, an entry for each value.
     value, count, tally = desk[VALUE], desk[COUNT], desk[TALLY]
     attribute = np.int64(-1)
     entries = np.int64(0)
@@ -220,7 +201,7 @@ def _share(p, q, total):
 
 @njit(**INNER, inline="always")
 def _passes(test, tables, n, entries, value, count, tally):
-    """Put one histogram to one test. The numbers' meanings stand in `kinds`."""
+    """Put one histogram to one test; `kinds` says what the numbers mean."""
     kind = test[KIND]
     at = test[OFFSET]
     numbers = test[NUMBERS:]
@@ -296,7 +277,7 @@ def _passes(test, tables, n, entries, value, count, tally):
 
 @njit(**INNER)
 def _diverse(p, q, n, entries, count, powers):
-    """exp(entropy) >= p / q. All `powers` are 0 before and after."""
+    """Return whether exp(entropy) >= p / q; all `powers` are 0 before and after."""
     total = 0.0
     largest = np.int64(0)
     for e in range(entries):
@@ -339,7 +320,7 @@ def _diverse(p, q, n, entries, count, powers):
 
 @njit(**INNER)
 def _diverse_beside(p, q, n, entries, count, powers):
-    """The same where rows of the last value may be left out; see `principles.allowance`."""
+    """Return the same if rows of the last value may be left out; see `principles.allowance`."""
     if entries == 1:
         return True
     spare = count[entries - 1]
@@ -359,7 +340,7 @@ def _diverse_beside(p, q, n, entries, count, powers):
 
 @njit(**INNER)
 def _recursive(numbers, at, width, tables, n, entries, value, count):
-    """r_s < c * tail; and every required value has its share."""
+    """Return whether r_s < c * tail, and every required value has its share."""
     for i in range(numbers[5]):
         held = np.int64(0)
         for e in range(entries):
@@ -397,7 +378,7 @@ def _recursive(numbers, at, width, tables, n, entries, value, count):
 
 @njit(**INNER)
 def _varied(p, q, offset, at, known, value, count):
-    """The variance of the known values is at least p / q, in units squared."""
+    """Return whether the known values' variance is at least p / q, in units squared."""
     if p == 0 or known == 0:
         return p == 0
     n = np.int64(0)
@@ -428,11 +409,9 @@ HANDS = types.int64(ROWS, types.int64, types.int64, SENSITIVE, JUDGE, DESK)
 
 
 def _hands(rows, s, e, sensitive, judge, desk):
-    """Return how many groups the rows are to be dealt to, 0 if they cannot satisfy the demands.
-
-    Columns s to e of `rows` hold the rows' ranks, ascending, and below them the last rank in each
-    one's window. Less than 0 means hands of whole columns; see `kinds.columns`.
-    """
+    """Return how many groups the rows are to be dealt to, 0 if they cannot satisfy the demands."""
+    # Columns s to e of `rows` hold the rows' ranks, ascending, and below them the last rank in each
+    # one's window. Less than 0 means hands of whole columns; see `kinds.columns`.
     n = e - s
     if n < judge.unit or (judge.q and not spaced(rows, s, e, n * judge.p // judge.q)):
         return np.int64(0)
@@ -478,7 +457,7 @@ def _hands(rows, s, e, sensitive, judge, desk):
 
 
 def _hands_by_rank(rows, s, e, sensitive, judge, desk):
-    """The same where ranks and limits tell all: there are no tests, and dealing always succeeds."""
+    """Return what `_hands` does if there are no tests, and dealing always succeeds."""
     n = e - s
     if n < judge.unit or (judge.q and not spaced(rows, s, e, n * judge.p // judge.q)):
         return 0

@@ -48,7 +48,7 @@ MODEST = 2**31 - 1
 
 
 def tries(effort: int, rows: int, dealt: int) -> int:
-    """Return how many cuts of so many rows are judged."""
+    """Return how many cuts of a node of `rows` rows are judged."""
     if dealt == BY_NEARNESS:
         return max(_A_FEW, min(FEWEST, _PAIRS // rows))
     return max(FEWEST, effort // rows)
@@ -57,12 +57,11 @@ def tries(effort: int, rows: int, dealt: int) -> int:
 def fewer(hands: int, rows: int, unit: int) -> int:
     """Return the next smaller number of hands to deal rows to, 0 if there is none.
 
-    Whether hands are crowded is not monotone in their size, so sizes are not doubled: every size
-    up to four units is tried, then 16 in each doubling.
-
     >>> [fewer(hands, 60, 5) for hands in (12, 10, 8, 7, 3, 1)]
     [10, 8, 7, 6, 2, 0]
     """
+    # Whether hands are crowded is not monotone in their size, so sizes are not doubled: every size
+    # up to four units is tried, then 16 in each doubling.
     size = rows // hands
     if size < 4 * unit:
         return rows // (size + 1)
@@ -73,21 +72,17 @@ def fewer(hands: int, rows: int, unit: int) -> int:
 
 
 def fewest(near: int, rows: int, p: int, q: int) -> int:
-    """Return how many hands it takes at least, if a row is near so many others.
-
-    Of these, its hand of at most ``rows / g + 1`` rows holds more than ``near / g - 2``. With the
-    row itself that must not be more than p/q of the hand.
-    """
+    """Return a lower bound on the hands it takes if a row is near `near` others."""
+    # Of these, its hand of at most rows / g + 1 rows holds more than near / g - 2. With the row
+    # itself that must not be more than p/q of the hand.
     return max((q * near - p * rows) // (p + q) + 1, 1)
 
 
 def columns(rows: int, unit: int, per: int) -> tuple[int, int]:
-    """Return how many hands of whole columns there are, and how far apart similar rows must be.
-
-    Rows dealt to ``rows // per`` columns in turn: a column has `per` rows or one more. A hand of
-    c neighbouring columns has c rows side by side, no more than its share, and the next ones of
-    its rows are at least ``rows // per - c + 1`` places on. If those are not similar, it will do.
-    """
+    """Return how many hands of whole columns there are, and how far apart similar rows must be."""
+    # Rows are dealt to rows // per columns in turn: a column has `per` rows or one more. A hand of
+    # c neighbouring columns has c rows side by side, no more than its share, and the next of its
+    # rows are at least rows // per - c + 1 places on. If those are not similar, it will do.
     width = rows // per
     hands = width // -(-unit // per)
     return hands, width + 1 - -(-width // max(hands, 1))
@@ -95,24 +90,13 @@ def columns(rows: int, unit: int, per: int) -> tuple[int, int]:
 
 @dataclass(frozen=True, eq=False)
 class Kernel:
-    """A rule in the form the compiled code reads.
+    """A rule in the form the compiled code reads."""
 
-    Parameters
-    ----------
-    kind : int
-        One of the constants above.
-    numbers : tuple of int
-        Its parameters; a fraction is a pair p, q.
-    table : array of int
-        What it looks up by code.
-    order : array of int, optional
-        The class of each code, where the rule looks at classes of codes instead of codes.
-    """
-
-    kind: int
-    numbers: tuple[int, ...]
+    kind: int  # one of the constants above
+    numbers: tuple[int, ...]  # its parameters, see there; a fraction is a pair p, q
+    # what it looks up, by code
     table: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    order: Ints | None = None
+    order: Ints | None = None  # the class of each code, if the rule looks at classes
 
     @property
     def modest(self) -> bool:

@@ -26,7 +26,7 @@ _NEVER = np.int64(1) << 40
 
 
 def room(rows: int, unit: int) -> int:
-    """Return how long the lines of a desk must be for so many rows."""
+    """Return how long the lines of a desk must be for `rows` rows."""
     return max(rows * (rows // max(unit, 1) + 1), LINES * (rows + 1))
 
 
@@ -37,7 +37,7 @@ def _similar(bits, words, one, other):
 
 @njit(**INNER)
 def _allowed(size, a, b, q):
-    """How many others of a group of that size may be near a row: less than nothing is none."""
+    """Return how many others in a group of that size may be near a row; below 0, none fits."""
     return (a * size - b) // q
 
 
@@ -79,7 +79,7 @@ def _above(many, allowed):
 
 @njit(**INNER)
 def _change(bits, words, code, v, u, n, g, limits, held, label, slot):
-    """By how much the surplus of two groups grows if v and u change places."""
+    """Return by how much the surplus of two groups grows if v and u change places."""
     small, large, larger = limits
     size = n // g
     both = _similar(bits, words, code[v], code[u])
@@ -109,7 +109,7 @@ def _next(chance):
 
 @njit(**INNER)
 def _pick(line, n, wanted, number):
-    """Return where a value stands for the so manieth time, from 0."""
+    """Return the place where a value stands after `number` earlier ones, -1 if nowhere."""
     for i in range(n):
         if line[i] == wanted:
             if number == 0:
@@ -122,21 +122,13 @@ def _pick(line, n, wanted, number):
 def attempt(
     bits, words, code, order, n, g, a, b, q, steps, work, held, label, slot, place, rest, growth
 ):
-    """Deal n rows to g groups; tell whether nobody is near more than (a * size - b) / q others.
-
-    Parameters
-    ----------
-    bits, words : array of int, int
-        Whether two values are near each other, `words` numbers of 64 bits for each value.
-    code, order : array of int
-        The value of each row, and the rows in the order in which they are placed.
-    steps, work : int
-        How many times two rows may change places, and how many rows may be looked at for that.
-    held, label, slot, place, rest, growth : array of int
-        Room: neighbours of each row in each group; the group of each row, which is the result; the
-        rows group by group, where each row is among them, until when it has to stay there, and what
-        it would cost to move it.
-    """
+    """Deal n rows to g groups; return whether none is near more than (a * size - b) / q others."""
+    # `bits` says which values are near each other, in `words` numbers of 64 bits for each value. At
+    # most `steps` pairs change places, and `work` rows are looked at for that. `label` is the
+    # result.
+    # Memory: `held` (neighbours of each row in each group), `slot` (the rows group by group),
+    # `place` (where each row is among them), `rest` (until when it stays there), `growth` (cost of
+    # a move).
     size, larger = n // g, n % g
     limits = _allowed(size, a, b, q), _allowed(size + 1, a, b, q), larger
     if limits[0] < 0:
@@ -192,11 +184,9 @@ def attempt(
 
 @njit(**INNER)
 def fewer(g, n, unit, a, b, q):
-    """Return the next smaller number of groups to try.
-
-    If no two rows of a group may be near each other, groups of twice the smallest size could be
-    taken apart again, so there is no use in them.
-    """
+    """Return the next smaller number of groups to try."""
+    # If no two rows of a group may be near each other, groups of twice the smallest size could be
+    # taken apart again, so there is no use in them.
     if a == 0:
         g -= max(g // 4, 1)
         return g if 2 * unit * g > n or n < 2 * unit else np.int64(0)
@@ -211,10 +201,7 @@ def fewer(g, n, unit, a, b, q):
 
 @njit(**INNER)
 def prepare(bits, words, n, unit, a, b, q, short):
-    """Count neighbours, and order the rows by them; return the most, or -1 if that is too many.
-
-    Whoever is in a group of `unit` rows or more needs enough of them to be far.
-    """
+    """Count neighbours, and order the rows by them; return the most, or -1 if that is too many."""
     line = n + 1
     code, degree, order = short[:line], short[DEGREE * line :], short[ORDER * line :]
     most = np.int64(0)
@@ -225,6 +212,7 @@ def prepare(bits, words, n, unit, a, b, q, short):
         degree[v] = near
         most = max(most, near)
         order[v] = (n - near) * n + v
+    # A row in a group of `unit` rows or more needs enough of them to be far.
     if n - 1 - most < unit - 1 - _allowed(unit, a, b, q):
         return np.int64(-1)
     sort(order, n)

@@ -31,84 +31,39 @@ WORD, SHIFT, MASK = range(3)
 
 
 class Pool(NamedTuple):
-    """The tables that there are.
+    """The tables that there are."""
 
-    Parameters
-    ----------
-    keys : array of int64
-        The keys of all groups, a line for each word of a key.
-    sizes : array of int32
-        How many rows each group has.
-    lines : array of int32
-        A histogram for each group, with a place for every value; no places if there are lists.
-    start, codes, counts : array of int32
-        Histograms as lists of the values that occur, ascending: where those of a group begin,
-        values, and how often. Empty if there are lines.
-    levels : array of int16
-        The node of each table.
-    spans, state : array of int64
-        See above.
-    """
-
-    keys: Any
-    sizes: Any
-    lines: Any
-    start: Any
-    codes: Any
-    counts: Any
-    levels: Any
-    spans: Any
-    state: Any
+    keys: Any  # of all groups, a line for each word of a key
+    sizes: Any  # rows of each group
+    lines: Any  # histograms with a place for every value; no places if there are lists
+    start: Any  # histograms as lists: where those of a group begin; empty if there are lines
+    codes: Any  # the values that occur, ascending within a group
+    counts: Any  # how often they occur
+    levels: Any  # the node of each table
+    spans: Any  # by table, columns see above
+    state: Any  # see above
 
 
 class Layout(NamedTuple):
-    """Where quasi-identifiers are in a key, and how they are raised.
+    """Where quasi-identifiers are in a key, and how they are raised."""
 
-    Parameters
-    ----------
-    fields : array of int64
-        A line for each: word, shift and mask.
-    deltas : array of int64
-        What is to be added to raise a field, by its content.
-    at : array of int64
-        Where that begins: by quasi-identifier, lower and higher level.
-    crowding : array of float
-        How likely two rows share a value: by quasi-identifier and level.
-    """
-
-    fields: Any
-    deltas: Any
-    at: Any
-    crowding: Any
+    fields: Any  # a line for each: word, shift and mask
+    deltas: Any  # what raises a field, by its content
+    at: Any  # where that begins: by quasi-identifier, lower and higher level
+    crowding: Any  # how likely two rows share a value: by quasi-identifier and level
 
 
 class Room(NamedTuple):
-    """Memory to work in.
+    """Memory to work in."""
 
-    Parameters
-    ----------
-    slots : array of int32
-        For hashing: a power of 2, at least twice the number of groups.
-    raised : array of int64
-        For raised keys, a line for each word.
-    label, head, after : array of int32
-        A place for each group.
-    dense : array of int32
-        A place for each value; zero before and after.
-    bits : array of uint64
-        A bit for each value; zero before and after.
-    level : array of int16
-        A place for each quasi-identifier.
-    """
-
-    slots: Any
-    raised: Any
-    label: Any
+    slots: Any  # for hashing: a power of 2, at least twice the number of groups
+    raised: Any  # raised keys, a line for each word
+    label: Any  # a place for each group, as in the next two
     head: Any
     after: Any
-    dense: Any
-    bits: Any
-    level: Any
+    dense: Any  # a place for each value; zero before and after
+    bits: Any  # a bit for each value; zero before and after
+    level: Any  # a place for each quasi-identifier
 
 
 #: The most tables there can be at a time.
@@ -116,17 +71,9 @@ _TABLES = 4096
 
 
 def make_pool(groups: int, words: int, axes: int, lines: int = 0, entries: int = 0) -> Pool:
-    """Return a pool without tables.
-
-    Parameters
-    ----------
-    groups, entries : int
-        Room for so many groups, and entries of histograms that are lists.
-    words, axes : int
-        Words of a key, and quasi-identifiers.
-    lines : int
-        Values of a histogram that has a place for each.
-    """
+    """Return a pool without tables."""
+    # `groups` and `entries` are room; `lines` is the width of a histogram with a place for each
+    # value.
     return Pool(
         keys=np.empty((words, groups), np.int64),
         sizes=np.empty(groups, np.int32),
@@ -141,7 +88,7 @@ def make_pool(groups: int, words: int, axes: int, lines: int = 0, entries: int =
 
 
 def make_room(groups: int, words: int, width: int, axes: int) -> Room:
-    """Return memory for tables of so many groups, and histograms of so many values."""
+    """Return memory for tables of `groups` groups, and histograms of `width` values."""
     return Room(
         slots=np.empty(1 << max(2 * groups - 1, 1).bit_length(), np.int32),
         raised=np.empty((words, groups), np.int64),
@@ -156,10 +103,8 @@ def make_room(groups: int, words: int, width: int, axes: int) -> Room:
 
 @njit(**JIT)
 def count(keys, weights, entries, pool, room):
-    """Make the first table of the entries' keys; `room.label` tells the group of each.
-
-    An entry stands for as many rows as its weight says; without weights, for one.
-    """
+    """Make the first table from the entries' keys; `room.label` gets the group of each."""
+    # An entry stands for as many rows as its weight; without weights, for one.
     for w in range(keys.shape[0]):
         for j in range(entries):
             room.raised[w, j] = keys[w, j]

@@ -18,53 +18,30 @@ Line = npt.NDArray[Any]
 
 
 class Paths(NamedTuple):
-    """The tree, and what is asked where; an entry for each node.
+    """The tree, and what is asked where; an entry for each node."""
 
-    Parameters
-    ----------
-    by, value, child : array of int
-        The attribute a node is cut by (-1: it is not), the last value on the left, and the number
-        of its left child; the right one is next.
-    table : array of int
-        Which table the rows are entered in; -1: in none.
-    ask : array of int
-        Which questions are put to all rows that pass, as a number of `first`; -1: none.
-    """
-
-    by: Line
-    value: Line
-    child: Line
-    table: Line
-    ask: Line
+    by: Line  # the attribute a node is cut by; -1: it is not cut
+    value: Line  # the last value on the left
+    child: Line  # the number of the left child; the right one is next
+    table: Line  # the table that rows are entered in; -1: none
+    ask: Line  # the questions put to all rows that pass, as a place in `Questions.first`; -1: none
 
 
 class Questions(NamedTuple):
-    """Cuts whose left halves are looked at; those of node i are ``first[i]`` to ``first[i + 1]``.
+    """Cuts whose left halves are counted."""
 
-    Attribute -1 stands for all rows of the node.
-    """
-
-    first: Line
-    by: Line
-    value: Line
+    first: Line  # those asked under number i are first[i] to first[i + 1], exclusive
+    by: Line  # the attribute; -1: all rows of the node
+    value: Line  # the last value on the left
 
 
 class Sheets(NamedTuple):
-    """What is found.
+    """What is found."""
 
-    Parameters
-    ----------
-    counts : array of int
-        By table and cell, a cell for each value of each attribute: how many rows.
-    lows, highs : array of int
-        The extremes of every attribute among these rows.
-    histograms : array of int
-        By question and cell, a cell for each sensitive value or class of values: how many rows.
-    """
-
-    counts: Line
-    lows: Line
-    highs: Line
+    counts: Line  # rows by table and cell, a cell for each value of each attribute
+    lows: Line  # by table, cell and attribute: the extremes among these rows
+    highs: Line  # likewise
+    # rows by question and cell, a cell for each sensitive value or class of values
     histograms: Line
 
 
@@ -105,7 +82,7 @@ def look(codes, views, begins, cells, cell_begins, paths, questions, sheets):
 
 @njit(**JIT)
 def route(codes, by, value, child, nodes):
-    """Tell each row the node that it ends in."""
+    """Fill `nodes` with the leaf that each row ends in."""
     for i in range(codes.shape[1]):
         node = 0
         while by[node] >= 0:

@@ -21,22 +21,14 @@ from wideberth.kernels.sorting import INNER, JIT, POINTED, heapify, sift, sort
 
 
 class Style(NamedTuple):
-    """How to look for cuts at ranks.
+    """How to look for cuts at ranks."""
 
-    Parameters
-    ----------
-    beam : int
-        How many of the cheapest cuts are followed up,
-    narrow, wide : int
-        in nodes from so many rows to fewer than so many; elsewhere one.
-    thrifty : int
-        Whether cuts that waste rows are out of the question.
-    """
-
+    # how many of the cheapest cuts are followed up in nodes of `narrow` rows to fewer than `wide`;
+    # elsewhere one
     beam: int
     narrow: int
     wide: int
-    thrifty: int
+    thrifty: int  # whether cuts that waste rows are out of the question
 
 
 class Leaves(NamedTuple):
@@ -48,32 +40,21 @@ class Leaves(NamedTuple):
 
 
 class Block(NamedTuple):
-    """Rows in the order of the first sensitive attribute.
+    """Rows in the order of the first sensitive attribute."""
 
-    Parameters
-    ----------
-    rows : array of int
-        Their ranks, and below them their limits.
-    codes, places : array of int
-        Their quasi-identifiers.
-    ties : array of int
-        Their places in a secret order, the row of each such place, and room for an index. Rows
-        with equal quasi-identifiers must not be told apart by their sensitive values.
-    """
-
-    rows: npt.NDArray[np.uint32]
-    codes: npt.NDArray[np.int32]
+    rows: npt.NDArray[np.uint32]  # their ranks, and below them their limits
+    codes: npt.NDArray[np.int32]  # their quasi-identifiers, as in the next
     places: npt.NDArray[np.int32]
+    # their places in a secret order, the row of each such place, and room for an index: rows with
+    # equal quasi-identifiers must not be told apart by their sensitive values
     ties: npt.NDArray[np.int32]
 
 
 @njit(**INNER)
 def leaf_loss(places, chosen, n, g, line):
-    """Rows times extent; of a leaf to be dealt, what to expect if the hands were random.
-
-    The deal itself must not be looked at: it depends on the sensitive values. The expected range
-    of a random q-subset weighs the i-th smallest place by the chance that it is the largest.
-    """
+    """Return rows times extent; for a leaf to be dealt, the mean of that over random hands."""
+    # The deal itself must not be looked at: it depends on the sensitive values. The expected range
+    # of a random q-subset weighs the i-th smallest place by the chance that it is the largest.
     total = 0.0
     g = abs(g)
     q = n // g
@@ -98,12 +79,7 @@ def leaf_loss(places, chosen, n, g, line):
 
 @njit(**INNER)
 def _candidates(block, chosen, n, unit, room):
-    """Compute the loss of every cut at a rank; -1 where there is none. Return the largest.
-
-    Lines of the room that belong to attribute a get, for the i-th chosen row, its place in the
-    order of a, ties by the other attributes, the widest first; and, for every i, the loss of the
-    cut before the i-th place of that order.
-    """
+    """Compute the loss of every cut at a rank, -1 where there is none; return the largest."""
     d = block.codes.shape[1]
     low, high, wide, least, most = room[0], room[1], room[2], room[3], room[4]
     keys, behind = room[5], room[6]
@@ -119,6 +95,8 @@ def _candidates(block, chosen, n, unit, room):
     sort(wide, d)
     worst = np.int64(0)
     for a in range(d):
+        # Of the i-th chosen row, its place in the order of a, ties by the other attributes, the
+        # widest first; and, for every i, the loss of the cut before the i-th place of that order.
         at, loss = room[_FIXED + 2 * a], room[_FIXED + 2 * a + 1]
         for i in range(n):
             loss[i] = -1
@@ -184,11 +162,9 @@ _FIXED = 15
 
 @njit(**{**POINTED, "_nrt": True})
 def solve(hands, block, chosen, n, g, style, sensitive, judge, desk, out, sizes, dealt):
-    """Take chosen rows, to be dealt to g hands as they are, apart; return the loss.
-
-    The leaves' rows go to `out`. From place 1 on, `sizes` and `dealt` get the leaves' sizes and
-    hands; place 0 of `sizes` holds how many there are.
-    """
+    """Take chosen rows, to be dealt to g hands as they are, apart; return the loss."""
+    # The leaves' rows go to `out`. From place 1 on, `sizes` and `dealt` get the leaves' sizes and
+    # hands; sizes[0] is how many there are.
     unit = judge.unit
     d = block.codes.shape[1]
     total = d * n
@@ -320,14 +296,11 @@ def _solve_pools(
     room,
     new,
 ):
-    """Pool some leaves, take the pools apart anew, and keep the result where it loses less.
-
-    Pool i, of those from `first` to `last`, consists of the old leaves
-    ``pools[pool_begins[i] : pool_begins[i + 1]]``, of which leaf j begins at ``begins[j]``. Its new
-    leaves' rows go to ``target[i]`` and on, its leaves to the slot ``target[i] // unit`` and on,
-    for no leaf has fewer rows than a unit: so threads never share a slot. `block` and `room` have
-    room for the largest pool. Returns the gain.
-    """
+    """Pool some leaves, take the pools apart anew, and keep the result where it loses less."""
+    # Pool i, of those from `first` to `last`, is made of the old leaves pools[pool_begins[i] :
+    # pool_begins[i + 1]]; the rows of leaf j begin at begins[j]. Its new rows go to target[i] and
+    # on, its leaves to slot target[i] // unit and on: no leaf has fewer rows than a unit, so
+    # threads never share a slot. Returns the gain.
     keys, chosen, before_it, out, sizes, dealt = (
         room[0], room[1], room[2], room[3], room[4], room[5],
     )  # fmt: skip
@@ -394,7 +367,7 @@ def _solve_pools(
 
 
 def room_for(rows: int, attributes: int) -> tuple[Block, npt.NDArray[np.int64]]:
-    """Make room for pools of up to so many rows."""
+    """Make room for pools of up to `rows` rows."""
     block = Block(
         np.empty((2, rows), np.uint32),
         np.empty((rows, attributes), np.int32),
@@ -439,12 +412,10 @@ def _deal_columns(leaves, begin, leaf, group, order, codes, per, labels, boxes):
 
 @njit(**JIT)
 def deal(leaves, begin, first, last, group, order, codes, per, labels, boxes):
-    """Number the groups of the leaves from `first` to `last`, and find their boxes.
-
-    Rows lie in the order of the first sensitive attribute, so the i-th row of a leaf goes to hand
-    i mod g; or, if its hands are of columns with `per` rows, to the hand of column i mod n // per.
-    `codes` are in the order of the leaves, a line for each attribute.
-    """
+    """Number the groups of the leaves from `first` to `last`, and find their boxes."""
+    # Rows lie in the order of the first sensitive attribute, so the i-th row of a leaf goes to hand
+    # i mod g; or, if its hands are of columns with `per` rows, to that of column i mod (n // per).
+    # `codes` are in the order of the leaves, a line for each attribute.
     for leaf in range(first, last):
         g = leaves.hands[leaf]
         if g < 0:

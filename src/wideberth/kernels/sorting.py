@@ -11,7 +11,7 @@ from numba.core.caching import FunctionCache
 
 
 def cache_folder() -> Path | None:
-    """Return where compiled code is kept; nowhere, if no folder may be written."""
+    """Return the folder where compiled code is kept, None if no folder can be written."""
     try:
         return Path(FunctionCache(cache_folder).cache_path)
     except RuntimeError:
@@ -93,11 +93,9 @@ def _shuffle(array, begin, end, words):
 
 @njit(**JIT)
 def secret_order(codes, start, words, order):
-    """Put the rows in order of their codes, those with equal codes in a secret random order.
-
-    ``start[c]`` is where code c begins; it is used up. Shuffling within one code at a time stays
-    in the cache, as a permutation of all rows would not. There is a random word for each row.
-    """
+    """Put the rows in order of their codes, those with equal codes in a secret random order."""
+    # start[c] is where code c begins; it is used up. `words` has a random word for each row.
+    # Shuffling one code at a time stays in the cache, as a permutation of all rows would not.
     for row in range(codes.size):
         at = start[codes[row]]
         order[at] = row
@@ -116,10 +114,8 @@ def shuffle(array, words):
 
 @njit(**JIT)
 def placed(codes, start, ties, order):
-    """Put the rows in order of their codes, those with equal codes in the order of `ties`.
-
-    ``start[c]`` is where code c begins; it is used up.
-    """
+    """Put the rows in order of their codes, those with equal codes in the order of `ties`."""
+    # start[c] is where code c begins; it is used up.
     for i in range(ties.size):
         row = ties[i]
         at = start[codes[row]]

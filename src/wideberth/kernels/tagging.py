@@ -13,21 +13,9 @@ from wideberth.kernels.sorting import JIT
 
 @njit(**JIT)
 def lift(bounds, strides, low, high, terms, at):
-    """Raise the bounds of a box of nodes to a sum of terms, one for each level of each axis.
-
-    Parameters
-    ----------
-    bounds : array of float
-        One for each node.
-    strides : array of int
-        Of the axes.
-    low, high : array of int
-        The finest and the coarsest node of the box.
-    terms : array of float
-        What a level adds; a line for each axis.
-    at : array of int
-        Memory: a place for each axis.
-    """
+    """Raise the bounds of a box of nodes to a sum of terms, one for each level of each axis."""
+    # `low` and `high` are the finest and the coarsest node of the box; terms[i, level] is what a
+    # level of axis i adds. `at` is memory.
     last = low.size - 1
     first = np.int64(0)
     total = 0.0
@@ -58,32 +46,12 @@ def lift(bounds, strides, low, high, terms, at):
 
 @njit(**JIT)
 def choose(floor, bar, order, dims, strides, kind, chance, logs, under, later):
-    """Return the node to be checked next; -1 if nothing is left to decide.
-
-    Nodes with bounds below the bar are undecided. If a check fails, it decides the undecided nodes
-    under it; if it succeeds, those that come later in the order are of no interest any more. The
-    geometric mean of the two, by how likely they are, is to be as large as possible. Any node that
-    is not ruled out may be checked, for what it decides.
-
-    Parameters
-    ----------
-    floor : array of float
-        The bounds, infinite for nodes that are ruled out.
-    bar : float
-        The best score so far.
-    order : array of int32
-        The nodes, promising ones first.
-    dims, strides : array of int
-        Of the axes.
-    kind : array of int32
-        Nodes of a kind are equally likely to succeed.
-    chance : array of float32
-        How likely that is.
-    logs : array of float32
-        Logarithms of whole numbers; of 0, something below.
-    under, later : array of int32
-        Memory: a place for each node.
-    """
+    """Return the node to check next, -1 if nothing is left to decide."""
+    # Nodes with bounds below the bar are undecided; infinite bounds are ruled out. A check that
+    # fails decides the undecided nodes under it; one that succeeds, those later in `order`. The
+    # geometric mean of the two numbers, weighted by how likely they are, is to be as large as
+    # possible. chance[kind[x]] is how likely a check of x succeeds; logs[0] is below log 1. Last
+    # two: memory.
     nodes = floor.size
     left = np.int32(0)
     for x in range(nodes):
@@ -119,7 +87,7 @@ def choose(floor, bar, order, dims, strides, kind, chance, logs, under, later):
 
 @njit(**JIT)
 def choose_in_order(floor, bar, order, share):
-    """Return the undecided node that comes after such a share of them all; -1 if there is none."""
+    """Return the undecided node that comes after a share of them all, -1 if there is none."""
     left = 0
     for x in range(floor.size):
         left += floor[x] < bar

@@ -15,7 +15,7 @@ _NODE: Any = np.zeros(1, np.int16)
 
 
 def _pool() -> rolling.Pool:
-    """A single table with a single group of no rows, which needs nothing but itself."""
+    """Return a pool with one table of one group without rows."""
     pool = rolling.make_pool(1, 1, 1)
     pool.sizes[:] = 0
     pool.spans[0] = 0, 1

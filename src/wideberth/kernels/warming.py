@@ -48,15 +48,8 @@ _START = 0.8
 def needed(
     cuts: str, *, looks_up: bool, only_sizes: bool = False, apart: bool = False
 ) -> list[str]:
-    """Name the kernels that a run needs.
-
-    Parameters
-    ----------
-    cuts : str
-        How cuts are chosen.
-    looks_up, only_sizes, apart : bool
-        Whether demands look at single values, at none, or at who is near whom.
-    """
+    """Return the kernels that a run needs."""
+    # looks_up: demands look at single values; apart: at who is near whom.
     judge = "_hands" if looks_up else "_hands_by_rank"
     return [
         *(["_hands_apart", "_part"] if apart else [judge]),
@@ -68,24 +61,22 @@ def needed(
 
 
 def for_lattice(*, tests: bool) -> list[str]:
-    """Name the kernels that search a lattice; without tests, only sizes of groups matter."""
+    """Return the kernels that search a lattice; without tests, only the sizes of groups matter."""
     names = [name for name, (module, _) in _KERNELS.items() if module in _LATTICE]
     return [name for name in names if tests or name not in ("count_values", "judge")]
 
 
 @cache
 def warm_for_lattice(*, tests: bool) -> None:
-    """See to it, once, that the kernels which search a lattice are compiled, and loaded."""
+    """Compile and load, once, the kernels that search a lattice."""
     names = for_lattice(tests=tests)
     warm(np.uint16, names)
     _compile(np.uint16, names)
 
 
 def missing(names: Iterable[str], place: Path | None = None) -> list[str]:
-    """Name those kernels of which there is no compiled code from an earlier run.
-
-    By default it is looked for where it usually is, so that numba need not be asked, nor loaded.
-    """
+    """Return those kernels of which there is no compiled code from an earlier run."""
+    # By default it is looked for where it usually is, so that numba need not be loaded.
     here = Path(__file__).parent
     if place is None:
         chosen = os.environ.get("NUMBA_CACHE_DIR")
@@ -104,7 +95,7 @@ def missing(names: Iterable[str], place: Path | None = None) -> list[str]:
 
 
 def warm(kind: type, names: Iterable[str]) -> None:
-    """See to it that kernels are compiled, for codes of a type."""
+    """Compile kernels for codes of a type, unless an earlier run has."""
     from wideberth.kernels.sorting import cache_folder
 
     place = cache_folder()
@@ -166,7 +157,7 @@ def _compile(kind: type, names: Iterable[str]) -> None:
 
 @contextmanager
 def _interruptions_held() -> Iterator[None]:
-    """Hear Ctrl-C at the end: in the midst, it may come where Python drops all exceptions."""
+    """Delay Ctrl-C to the end of the block: within it, Python may drop the exception."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -182,7 +173,7 @@ def _interruptions_held() -> Iterator[None]:
 
 @contextmanager
 def _no_collecting() -> Iterator[None]:
-    """Leave garbage where it is: a compiler makes so much of it that looking takes a tenth."""
+    """Switch off garbage collection, which would take a tenth of the time to compile."""
     was = gc.isenabled()
     gc.disable()
     try:
@@ -193,7 +184,7 @@ def _no_collecting() -> Iterator[None]:
 
 
 def main(words: list[str]) -> None:
-    """Compile all kernels, for whoever builds an image of a machine; or those of a part."""
+    """Compile all kernels (to build the image of a machine), those of a part, or those named."""
     lattice = for_lattice(tests=True)
     parts = {"splitting": [name for name in _KERNELS if name not in lattice], "lattice": lattice}
     if not words:

@@ -36,60 +36,28 @@ ALL, NOTHING = -1, -2
 
 
 class Court(NamedTuple):
-    """What is demanded of groups.
+    """What is demanded of groups."""
 
-    Parameters
-    ----------
-    unit : int
-        The fewest rows a group may have.
-    limit : int
-        How many rows may be lost. Beyond that nothing else matters, and the work ends.
-    rows : int
-        How many rows there are.
-    tests, tables : array of int64
-        As in `wideberth.kernels.judging.Judge`; an attribute is the place where its values begin
-        in the histograms.
-    eased : array of int64
-        For each test, what must hold of a multiset that is kept of a failing group; or one of the
-        kinds above.
-    desk : array of int64
-        Memory, as in `wideberth.kernels.judging`.
-    """
-
-    unit: int
-    limit: int
+    unit: int  # the fewest rows a group may have
+    limit: int  # how many rows may be lost; beyond that nothing else matters, and the work ends
     rows: int
-    tests: Any
-    tables: Any
-    eased: Any
-    desk: Any
+    tests: Any  # as in `Judge`, but an attribute is the place where its values begin in histograms
+    tables: Any  # as in `Judge`
+    eased: Any  # for each test, the test of a multiset kept of a failing group; or ALL or NOTHING
+    desk: Any  # memory, as in `wideberth.kernels.judging`
 
 
 class Bill(NamedTuple):
-    """What suppression costs.
+    """What suppression costs, and memory for a verdict on each group."""
 
-    Parameters
-    ----------
-    prices : array of float
-        How much more a suppressed row costs than one that is published, by the content of a field.
-    at : array of int64
-        Where that begins: by quasi-identifier and level.
-    fine, most, bad
-        Memory for each group: does it satisfy, how much of it can be kept below, a list.
-    costs : array of float
-        Two lines with a sum for each quasi-identifier: over all rows of failing groups, and over
-        the rows that no finer node can keep.
-    totals : array of int64
-        What else is counted; see below.
-    """
-
-    prices: Any
-    at: Any
-    fine: Any
-    most: Any
-    bad: Any
+    prices: Any  # by content of a field: how much more a suppressed row costs than a published one
+    at: Any  # where the prices begin: by quasi-identifier and level
+    fine: Any  # for each group, whether it satisfies
+    most: Any  # for each group, how many of its rows can be kept below
+    bad: Any  # the groups that fail
+    # by quasi-identifier: of all rows of failing groups; of those no finer node can keep
     costs: Any
-    totals: Any
+    totals: Any  # what else is counted, see below
 
 
 #: Entries of Bill.totals: rows that are lost here and below, rows of failing groups, groups that
@@ -100,10 +68,8 @@ LOST, SUPPRESSED, KEPT, GROUPS, SQUARES, SQUARES_KEPT, APART = range(7)
 
 @njit(**JIT)
 def reach(node, pool, layout, room, court, bill):
-    """Find or make the table of a node, and mark the groups that are large enough.
-
-    Returns which table it is. The rows of smaller groups are lost.
-    """
+    """Find or make the table of a node, and mark the groups that are large enough."""
+    # Returns the number of the table. The rows of smaller groups are lost.
     table = table_of(node, pool, layout, room)
     begin, many = pool.spans[table, BEGIN], pool.spans[table, MANY]
     sizes, fine, most = pool.sizes[begin : begin + many], bill.fine, bill.most
@@ -123,11 +89,7 @@ def reach(node, pool, layout, room, court, bill):
 
 @njit(**JIT)
 def judge(table, pool, court, bill):
-    """Put all groups to all tests; return how many rows are lost here and below.
-
-    For a group that fails there are trials of what could be kept of it, judged by the same test: in
-    the same place, for to call it in two would take twice as long to compile.
-    """
+    """Put all groups to all tests; return how many rows are lost here and below."""
     begin, many = pool.spans[table, BEGIN], pool.spans[table, MANY]
     lost = bill.totals[LOST]
     for g in range(many):
@@ -147,6 +109,8 @@ def judge(table, pool, court, bill):
             cap = low = np.int64(0)
             high = np.int64(-1)  # the highest cap that passes is between low and high
             while True:
+                # What could be kept of a failing group is tried by this same call: a second one
+                # would take twice as long to compile.
                 good = _passes(
                     test,
                     court.tables,
@@ -210,15 +174,13 @@ def _histogram(group, test, pool, desk):
 
 @njit(**INNER)
 def _most(test, tables, n, entries, desk):
-    """Return the size of the largest multiset within a group that passes a test, or more.
-
-    What is largest is found by halving: each of these tests fails for all larger sizes once it
-    fails for one (the proofs are with `wideberth.algorithms.suppression`).
-    """
+    """Return the size of the largest multiset within a group that passes a test, or more."""
     kind = test[KIND]
     at = test[OFFSET]
     value, count, tally = desk[VALUE], desk[COUNT], desk[TALLY]
     p, q, third = test[NUMBERS], test[NUMBERS + 1], test[NUMBERS + 2]
+    # By halving: each of these tests fails for all larger sizes once it fails for one (the proofs
+    # are with `wideberth.algorithms.suppression`).
     low, high = np.int64(0), n
     if kind < 0:
         return n if kind == ALL else low

@@ -139,23 +139,9 @@ def measured(
     k: int | None = None,
     seed: int = 0,
 ) -> Utility:
-    """Measure a table whose columns have their roles.
-
-    Parameters
-    ----------
-    given : Examined
-        The table.
-    original : polars.DataFrame, optional
-        What it was made from.
-    published : Published, optional
-        What it says of its quasi-identifiers, if that was read before.
-    metrics : sequence of Metric, optional
-        Which metrics; by default all that are registered.
-    manifest : mapping, optional
-        What a release of ours says of itself.
-    k, seed
-        As in `measure`.
-    """
+    """Measure a table whose columns have their roles."""
+    # metrics: all that are registered by default. manifest: what a release of ours says of itself.
+    # k, seed: as in `measure`.
     gathered = _gathered(given, original, published)
     return gathered.utility(given, metrics, manifest=manifest or {}, k=k, seed=seed)
 
@@ -167,10 +153,8 @@ def detail(
     *,
     manifest: Mapping[str, Any] | None = None,
 ) -> Utility:
-    """Measure how much detail is lost (NCP), and nothing else: what a verdict takes into account.
-
-    The parameters are those of `measured`; groups and rows are those that are not only ``*``.
-    """
+    """Measure nothing but how much detail is lost (NCP), for a verdict to take into account."""
+    # Groups and rows are those that are not only ``*``.
     partition = given.subject.partition
     gathered = Gathered(
         rows=given.frame.height,
@@ -222,7 +206,7 @@ def _gathered(
 
 
 def _starred(published: Published | None, partition: Partition, group: str | None) -> Bools | None:
-    """Tell which groups say ``*`` of every quasi-identifier; None where groups are no boxes."""
+    """Return which groups say ``*`` of every quasi-identifier; None where groups are no boxes."""
     if published is None or group is not None or partition.count != len(published.sizes):
         return None
     return published.starred[published.boxes.labels[partition.first_rows()]]

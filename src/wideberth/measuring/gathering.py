@@ -26,27 +26,14 @@ PLAIN = DistinctLDiversity(l=1)
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Gathered:
-    """What is counted of a table, and of its original; whoever measures needs no rows then.
-
-    Parameters
-    ----------
-    rows : int
-        How many rows the table has.
-    sizes : array of int
-        The rows of each group.
-    starred : array of bool, optional
-        Which groups say ``*`` of every quasi-identifier; None where groups are no boxes.
-    original_rows : int, optional
-        How many rows the original has.
-    published, groups, domain, boxed, values, unlike
-        See `Material`.
-    """
+    """What is counted of a table and its original, so that whoever measures needs no rows."""
 
     rows: int
-    sizes: Ints
+    sizes: Ints  # the rows of each group
+    # which groups say ``*`` of every quasi-identifier; None where groups are no boxes
     starred: Bools | None = None
     original_rows: int | None = None
-    published: Published | None = None
+    published: Published | None = None  # from here on, see `Material`
     groups: Groups | None = None
     domain: Domain | None = None
     boxed: Groups | None = None
@@ -117,17 +104,7 @@ class Gathered:
 
 
 def require_original(given: Examined, original: pl.DataFrame, rows: int, all_rows: int) -> None:
-    """Refuse an original that a table was not made from.
-
-    Parameters
-    ----------
-    given : Examined
-        The table.
-    original : polars.DataFrame
-        The original, or its columns alone.
-    rows, all_rows : int
-        How many rows the table has, and the original.
-    """
+    """Refuse an original that a table was not made from."""
     for column in [*given.attributes, *given.sensitive]:
         require_column(original, column, ORIGINAL)
     if all_rows < rows:

@@ -274,10 +274,7 @@ class AnatomyFigures:
 
 
 def _levels(groups: Groups, domain: Domain, tree: Hierarchy) -> Iterator[tuple[int, Ints, Ints]]:
-    """Go up the tree a level at a time, and count the rows of each group under each node there.
-
-    Yields the level, and for each group and node with rows below: the group, and how many.
-    """
+    """Yield, level by level up the tree, the groups that have rows below a node, and how many."""
     nodes = tree.nodes_of(domain.texts).astype(np.int64)
     known = groups.codes < domain.known
     node = nodes[groups.codes[known]]

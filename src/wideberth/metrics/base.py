@@ -134,7 +134,7 @@ class Material:
         return float(np.average(list(by_attribute.values()), weights=weights))
 
     def lacks(self, need: str) -> str | None:
-        """Say why a need is not met; None if it is."""
+        """Return why a need is not met; None if it is."""
         if need == "boxes" and self.published is not None:
             unread = [axis.name for axis in self.published.axes if not axis.read]
             return f"the labels of '{unread[0]}' could not be understood" if unread else None

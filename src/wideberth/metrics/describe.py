@@ -63,12 +63,12 @@ def as_markdown(metrics: Iterable[type[Metric]]) -> str:
 
 
 def better(metric: type[Metric]) -> str:
-    """Say whether low or high is better."""
+    """Return whether low or high values are better, or neither."""
     return "neither" if metric.goal == "none" else metric.goal
 
 
 def span(metric: type[Metric]) -> str:
-    """Say between which numbers a metric lies.
+    """Describe between which numbers a metric lies.
 
     >>> from wideberth.metrics import NCP, Discernibility
     >>> span(NCP), span(Discernibility)

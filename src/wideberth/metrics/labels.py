@@ -29,15 +29,8 @@ def mean_over_rows(axis: Axis, figures: Floats, absent: int, of_absent: float) -
 
 
 def covered(axis: Axis, amounts: Floats) -> Floats:
-    """Add up, for each label, the amounts of the atoms that it covers, a missing value included.
-
-    Parameters
-    ----------
-    axis : Axis
-        The quasi-identifier.
-    amounts : array of float
-        One for each atom, and one for a missing value, last.
-    """
+    """Add up, for each label, the amounts of the atoms that it covers, a missing value included."""
+    # amounts: one for each atom, and one for a missing value, last.
     running = np.concatenate(([0.0], np.cumsum(amounts[:-1])))
     runs = running[axis.last + 1] - running[axis.first]
     owner = np.repeat(np.arange(len(axis.texts)), np.diff(axis.start))
@@ -58,19 +51,17 @@ def atoms_covered(axis: Axis) -> Floats:
 
 
 def has_missing(axis: Axis) -> bool:
-    """Tell whether people's values can be missing."""
+    """Return whether people's values can be missing."""
     if axis.histogram is not None:
         return bool(axis.histogram[-1])
     return bool((axis.missing & ~axis.everything).any())
 
 
 def extents(axis: Axis) -> Floats:
-    """Return the share of the domain that each label spans: 0 for one value, 1 for all.
-
-    An interval of numbers or dates spans its length over that of the domain; a node of a
-    hierarchy the leaves under it but one, over all leaves but one; a set likewise its values.
-    A label that says "or missing" says nothing.
-    """
+    """Return the share of the domain that each label spans: 0 for one value, 1 for all."""
+    # An interval of numbers or dates spans its length over that of the domain; a node of a
+    # hierarchy the leaves under it but one, over all leaves but one; a set likewise its values.
+    # That a value may be missing adds nothing.
     many = counts(axis)
     extent = np.maximum(many - 1, 0) / max(len(axis.atoms) - 1, 1)
     if axis.numeric and len(axis.places):
@@ -86,10 +77,8 @@ def extents(axis: Axis) -> Floats:
 
 
 def nodes_of(axis: Axis) -> Ints:
-    """Return the node of the hierarchy that each label names; -1 where it names none.
-
-    Where several nodes have that name, it is the lowest that has what the label covers below it.
-    """
+    """Return the node of the hierarchy that each label names; -1 where it names none."""
+    # Where several nodes have that name, it is the lowest that has what the label covers below it.
     tree = axis.tree
     assert tree is not None  # noqa: S101 - asked only where there is one
     named: dict[str, list[int]] = defaultdict(list)
@@ -110,17 +99,9 @@ def nodes_of(axis: Axis) -> Ints:
 
 
 def levels_of(axis: Axis) -> tuple[Ints, int | None]:
-    """Return the level of each label, and the one level on which all are; None if there is none.
-
-    A level is a number of steps up from the values. ``*`` for everything is on the highest one,
-    and may stand beside any other.
-
-    Returns
-    -------
-    levels : array of int
-        -1 where a label is no node of the hierarchy.
-    common : int, optional
-    """
+    """Return the level of each label, and the one level on which all are; None if there is none."""
+    # A level is a number of steps up from the values; -1 where a label is no node. ``*`` for
+    # everything is on the highest one, and may stand beside any other.
     tree = axis.tree
     assert tree is not None  # noqa: S101 - asked only where there is one
     nodes, leaf = nodes_of(axis), _atom_nodes(axis)
@@ -140,7 +121,7 @@ def levels_of(axis: Axis) -> tuple[Ints, int | None]:
 
 
 def _same(labels: tuple[str, ...], nodes: Nodes, others: Nodes) -> bool:
-    """Tell whether nodes have the labels of others; -1 is none."""
+    """Return whether nodes have the labels of others; -1 is none."""
     pairs = zip(nodes.tolist(), others.tolist(), strict=True)
     return all(b >= 0 and labels[a] == labels[b] for a, b in pairs)
 
@@ -154,10 +135,8 @@ def _atom_nodes(axis: Axis) -> Ints:
 
 
 def _lengths(axis: Axis) -> Floats:
-    """Return how long each interval is: as it is written, or else from value to value.
-
-    Ends that lie on a grid are seldom values of the table.
-    """
+    """Return how long each interval is: as it is written, or else from value to value."""
+    # Ends that lie on a grid are seldom values of the table.
     texts = pl.Series(axis.texts, dtype=pl.String).str.strip_suffix(OR_MISSING)
     ends = texts.str.split_exact(TO, 1).struct.unnest()
     kind = axis.atoms.dtype
@@ -174,7 +153,7 @@ def _lengths(axis: Axis) -> Floats:
 
 
 def _of_long_ends(ends: pl.DataFrame) -> Iterator[tuple[int, float]]:
-    """Tell how long the intervals are whose ends have more digits than a float does."""
+    """Return how long the intervals are whose ends have more digits than a float does."""
     low, high = ends
     long = (low.str.len_chars() > _SURE) | (high.str.len_chars() > _SURE)
     for label in (long & low.is_not_null() & high.is_not_null()).arg_true().to_list():
@@ -184,6 +163,6 @@ def _of_long_ends(ends: pl.DataFrame) -> Iterator[tuple[int, float]]:
 
 
 def _sets(axis: Axis) -> Bools:
-    """Tell which labels list their values instead of giving the first and the last."""
+    """Return which labels list their values instead of giving the first and the last."""
     braces = np.array([text is not None and text.startswith("{") for text in axis.texts])
     return braces | (np.diff(axis.start) > 1)

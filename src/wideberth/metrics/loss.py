@@ -9,10 +9,8 @@ from wideberth.metrics.labels import mean_over_rows
 
 
 def losses(material: Material, *, suppressed: bool = True) -> dict[str, float]:
-    """Return what each quasi-identifier loses: the mean over the rows of what its label spans.
-
-    A suppressed row counts 1; or not at all, if only published rows are asked about.
-    """
+    """Return what each quasi-identifier loses: the mean over the rows of what its label spans."""
+    # A suppressed row counts 1; or not at all, if only published rows are asked about.
     lost = material.absent if suppressed else 0
     pairs = zip(material.boxes.axes, material.extents, strict=True)
     return {axis.name: mean_over_rows(axis, extent, lost, 1.0) for axis, extent in pairs}

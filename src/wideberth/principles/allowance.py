@@ -41,7 +41,7 @@ from wideberth.principles.base import Principle, parameter
 
 
 def allowed_values() -> Any:
-    """Declare the parameter."""
+    """Declare the parameter for values that need no protection."""
     return parameter(
         "values that need no protection; their rows count in the size of a group only",
         kind="values",
@@ -50,7 +50,7 @@ def allowed_values() -> Any:
 
 
 def allowed_codes(domain: Domain, values: Sequence[object]) -> Bools:
-    """Tell which codes stand for given values; those that do not occur have none.
+    """Return which codes stand for given values; those that do not occur have none.
 
     >>> import polars as pl
     >>> from wideberth.encode import encode
@@ -65,11 +65,9 @@ def allowed_codes(domain: Domain, values: Sequence[object]) -> Bools:
 
 
 def commonly_allowed(domain: Domain, principles: Iterable[Principle]) -> Bools | None:
-    """Tell which codes need no protection, by all principles that guard one attribute.
-
-    Every principle that can allow values must allow them: in doubt a value is protected. None if
-    none is allowed.
-    """
+    """Return which codes need no protection, by all principles that guard one attribute."""
+    # Every principle that can allow values must allow them: in doubt a value is protected. None if
+    # none is allowed.
     lists = [
         allowed_codes(domain, allowed)
         for principle in principles
@@ -87,15 +85,9 @@ def allowance(domain: Domain, values: Sequence[object]) -> Allowance | None:
 
 @dataclass(frozen=True, eq=False)
 class Allowance:
-    """The values of a domain that need no protection.
+    """The values of a domain that need no protection."""
 
-    Parameters
-    ----------
-    codes : array of bool
-        For each code, whether it stands for one of them.
-    """
-
-    codes: Bools
+    codes: Bools  # for each code, whether it needs no protection
 
     @cached_property
     def guarded(self) -> Ints:
@@ -140,10 +132,8 @@ class Allowance:
         return guarded + groups.max(free), guarded == 0
 
     def places(self, codes: Ints) -> tuple[Ints, Ints]:
-        """Return the guarded codes of some rows, and each row's place among them.
-
-        Rows with allowed values follow, each at a place of its own.
-        """
+        """Return the different guarded codes of some rows, and each row's place among them."""
+        # Rows with allowed values follow, each at a place of its own.
         free = self.codes[codes]
         values, places = np.unique(codes, return_inverse=True)
         guarded = ~self.codes[values]
@@ -160,12 +150,10 @@ class Allowance:
         return result
 
     def evened(self, groups: Groups) -> list[Groups]:
-        """Leave out allowed rows: two choices, one of which has the largest entropy.
-
-        All allowed values of a group are one, of which c rows stay. Along c the entropy first
-        rises, then falls. Where it no longer rises, log c is the mean of log n over the guarded
-        rows, n being the count of a row's value; the best whole c is next to that.
-        """
+        """Leave out allowed rows: two choices, one of which has the largest entropy."""
+        # All allowed values of a group are one, of which c rows stay. Along c the entropy first
+        # rises, then falls. Where it no longer rises, log c is the mean of log n over the guarded
+        # rows, n being the count of a row's value; the best whole c is next to that.
         owner, free = groups.owner, self.codes[groups.codes]
         held = self.counts(groups)
         rows = groups.sum(held)

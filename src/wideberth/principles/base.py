@@ -78,7 +78,7 @@ class Parameter:
         return self.range
 
     def accepts(self, value: object) -> bool:
-        """Tell whether a value is permitted."""
+        """Return whether a value is permitted."""
         if self.kind == "flag":
             return isinstance(value, bool)
         if self.kind == "choice":
@@ -98,7 +98,7 @@ class Parameter:
         return self.high is None or value <= self.high
 
     def as_strong(self, value: Any, other: Any) -> bool:
-        """Tell whether a value asks for as much as another, or more.
+        """Return whether a value asks for as much as another, or more.
 
         >>> Parameter("", stronger="higher").as_strong(5, 3)
         True
@@ -137,7 +137,7 @@ _MOST_ROWS = 2**53
 
 
 def _moderate(value: int | float | Decimal | Fraction) -> bool:
-    """Tell whether a number is finite and of a size that means something."""
+    """Return whether a number is finite and of a size that means something."""
     if not isinstance(value, int | Fraction) and not isfinite(value):
         return False
     size = abs(Fraction(value))
@@ -294,7 +294,7 @@ class Rule(ABC):
 
     @abstractmethod
     def satisfies(self, groups: Groups) -> Bools:
-        """Tell which groups satisfy the principle, exactly."""
+        """Return which groups satisfy the principle, exactly."""
 
     @abstractmethod
     def achieved(self, groups: Groups) -> dict[str, Floats]:
@@ -309,7 +309,7 @@ class Rule(ABC):
         """Say in a few words, without sensitive values, what the group's verdict rests on."""
 
     def feasible(self, groups: Groups) -> Bools:
-        """Tell which groups can be partitioned into groups that satisfy the principle."""
+        """Return which groups can be partitioned into groups that satisfy the principle."""
         return self.satisfies(groups)
 
     def finish(self, codes: Ints, rng: Chance) -> Ints:
@@ -380,7 +380,7 @@ def register(cls: P) -> P:
 
 
 def redefined(before: type, now: type) -> bool:
-    """Tell whether a class is a newer definition of another, as when a notebook's cell runs again.
+    """Return whether a class redefines another, as when a notebook's cell runs again.
 
     >>> redefined(Principle, Principle), redefined(Principle, Rule)
     (True, False)
@@ -472,7 +472,7 @@ def parse(text: str) -> Principle:
 
 
 def rows(count: int) -> str:
-    """Say how many rows.
+    """Write a number of rows in words.
 
     >>> rows(1), rows(1200)
     ('1 row', '1,200 rows')
@@ -495,7 +495,7 @@ def plain(value: object) -> Any:
 
 
 def _explained(cls: type[Principle]) -> str:
-    """Say where the parameters of a principle are explained."""
+    """Return where the parameters of a principle are explained."""
     return what_to_type(
         python=f"help(wb.{cls.__name__})", command=f"wideberth principles {cls.name}"
     )

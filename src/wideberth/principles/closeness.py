@@ -86,7 +86,7 @@ class _Closeness(Rule):
         self.rows = int(self.table.sum())
 
     def _kernel(self, kind: int, numbers: tuple[int, ...], table: Ints) -> Kernel | None:
-        """The rule for compiled code, if 64 bits hold every sum it may make."""
+        """Return the rule for compiled code, if 64 bits hold every sum it may make."""
         if self.rows * self.rows * self.scale >= 2**62:
             return None
         return Kernel(kind, (self.t.numerator, self.t.denominator, self.rows, *numbers), table)
@@ -99,7 +99,7 @@ class _Closeness(Rule):
         return self.moved(groups)
 
     def _unit(self, groups: Groups) -> Whole:
-        """What a distance of 1 amounts to in each group."""
+        """Return what a distance of 1 amounts to in each group."""
         sizes = whole(groups.sizes, self.rows * self.rows * self.scale)
         return sizes * self.rows * self.scale
 
@@ -133,14 +133,13 @@ class _Equal(_Closeness):
 
 
 class _Ordered(_Closeness):
-    """The sum over ranks of |P - Q|, P and Q the cumulative shares, over the number of steps.
-
-    P only changes where the group has values. Between two of them, |P - Q| is a sum over a stretch
-    of the table's own cumulative counts, split where Q overtakes P: two look-ups in a running sum.
-    """
+    """The sum over ranks of |P - Q|, P and Q the cumulative shares, over the number of steps."""
 
     def __init__(self, domain: Domain, t: Fraction) -> None:
         super().__init__(domain, t)
+        # P only changes where the group has values. Between two of them, |P - Q| is a sum over a
+        # stretch of the table's own cumulative counts, split where Q overtakes P: two look-ups in a
+        # running sum.
         self.steps = max(domain.known - 1, 0)
         self.scale = max(self.steps, 1)
         self.below = np.cumsum(self.table[: domain.known])  # rows of the table up to each rank
@@ -175,12 +174,10 @@ class _Ordered(_Closeness):
         return lead + groups.sum(surplus + deficit)
 
     def _with_missing(self, groups: Groups, group: int) -> int:
-        """Add the cost of carrying mass to or from the missing value, at distance 1.
-
-        Which ranks that mass comes from is free: the flow along the ranks is the difference of
-        cumulative counts, less an ascending function from 0 to the mass carried. The best such
-        function is an isotonic regression for absolute deviations.
-        """
+        """Add the cost of carrying mass to or from the missing value, at distance 1."""
+        # Which ranks that mass comes from is free: the flow along the ranks is the difference of
+        # cumulative counts, less an ascending function from 0 to the mass carried. The best such
+        # function is an isotonic regression for absolute deviations.
         entries = slice(groups.start[group], groups.start[group + 1])
         gap = whole(self.table, self.bound) * -int(groups.sizes[group])
         gap[groups.codes[entries]] += groups.counts[entries] * self.rows
@@ -192,12 +189,11 @@ class _Ordered(_Closeness):
 def _isotonic_cost(targets: Whole, top: int) -> int:
     """Return the least sum of |target - f| over ascending f from 0 to ``top``.
 
-    The classical method keeps a heap of the values f may still be lowered to. Targets outside the
-    range count as its ends, so that long runs of equal ones go through the heap as one.
-
     >>> _isotonic_cost(np.array([3, 1, 2]), 2)
     2
     """
+    # The classical method keeps a heap of the values f may still be lowered to. Targets outside the
+    # range count as its ends, so that long runs of equal ones go through the heap as one.
     inside = np.clip(targets, 0, top)
     cost = int(np.abs(targets - inside).sum())
     begin = np.flatnonzero(np.concatenate(([True], inside[1:] != inside[:-1]))[: len(inside)])
@@ -219,13 +215,11 @@ def _isotonic_cost(targets: Whole, top: int) -> int:
 
 
 class _Hierarchical(_Closeness):
-    """Half the sum, over all edges of the tree, of the share that must cross, over its height.
-
-    With all leaves at equal depth this is Li's recursive formula; it holds for any tree.
-    """
+    """Half the sum, over all edges of the tree, of the share that must cross, over its height."""
 
     def __init__(self, domain: Domain, t: Fraction) -> None:
         super().__init__(domain, t)
+        # With all leaves at equal depth this is Li's recursive formula; it holds for any tree.
         tree = domain.tree
         assert tree is not None  # noqa: S101 - checked by bind
         nodes = tree.nodes_of(domain.texts).astype(np.int64)

@@ -19,25 +19,7 @@ from wideberth.exact import Bools, Ints
 
 @dataclass(frozen=True, eq=False)
 class Conflicts:
-    """The classes of a group's rows, and which of them are similar.
-
-    Leaves below one node are similar to the same values, and to each other if similarity reaches
-    two steps; they are one class. Any two rows of a class are similar.
-
-    Parameters
-    ----------
-    near : Branches
-        Which values are similar.
-    codes : array of int
-        The values of the group's rows.
-
-    Attributes
-    ----------
-    member : array of int
-        The class of each row; classes are numbered in preorder, missing values come last.
-    count : array of int
-        The rows of each class.
-    """
+    """The classes of a group's rows, and which of them are similar."""
 
     near: Branches
     codes: Ints
@@ -45,6 +27,9 @@ class Conflicts:
     @cached_property
     def _classes(self) -> tuple[Ints, Ints, Ints]:
         """Return the class of each row, and for each class its rows and the node it stands at."""
+        # Leaves below one node are similar to the same values, and to each other if similarity
+        # reaches two steps: they are one class, any two rows of which are similar. Classes are
+        # numbered in preorder, missing values last.
         present, place = np.unique(self.codes, return_inverse=True)
         tree, lone = self.near.tree, len(self.near.tree)
         nodes = np.append(self.near.nodes, lone)[present]  # the missing code is the last one
@@ -102,7 +87,7 @@ class Conflicts:
 
     @cached_property
     def deeper(self) -> list[Ints]:
-        """The similar classes that lie no higher, itself included: in their cliques it is."""
+        """The similar classes that lie no higher, itself included; it is in their cliques."""
         return [s[self.depth[s] >= self.depth[v]] for v, s in enumerate(self.similar)]
 
     @cached_property
@@ -111,12 +96,10 @@ class Conflicts:
         return max((int(self.count[clique].sum()) for clique in self.shallower), default=0)
 
     def most(self, groups: int) -> Ints:
-        """Return how many rows of each class to keep, as many as possible without a larger clique.
-
-        Deepest first, each class keeps what fits into all cliques that it is in. Of the classes
-        in these cliques that come later, every one is in all cliques that the deeper of two
-        similar ones is in, so that none of them could be kept in its place with more profit.
-        """
+        """Return how many rows of each class to keep: the most with no clique above `groups`."""
+        # Deepest first, each class keeps what fits into all cliques that it is in. Of the classes
+        # in these cliques that come later, every one is in all cliques that the deeper of two
+        # similar ones is in, so none of them could be kept in its place with more profit.
         kept = np.zeros_like(self.count)
         used = np.zeros_like(self.count)
         for v in reversed(self.shallow_first):
@@ -126,7 +109,7 @@ class Conflicts:
         return kept
 
     def apart(self, classes: list[int]) -> Bools:
-        """Tell which classes are similar to none of the given ones."""
+        """Return which classes are similar to none of the given ones."""
         free = np.ones(len(self.count), dtype=bool)
         for v in classes:
             free[self.similar[v]] = False

@@ -18,13 +18,13 @@ _PER_CODE = 100
 def deal(codes: Ints, hands: int, rng: Chance, per: int = 1) -> Ints:
     """Deal the rows, in order of their codes, to so many groups in turn: a label for each row.
 
-    Rows with equal codes are shuffled first: their order must not tell anything. If no window of
-    similar values holds more rows than there are hands, no group gets two similar rows. Less than
-    0 hands are hands of whole columns with `per` rows; see `wideberth.kernels.kinds.columns`.
-
     >>> deal(np.array([3, 1, 2, 0]), 2, np.random.default_rng(0))
     array([1, 1, 0, 0])
     """
+    # Rows with equal codes are shuffled first: their order must not reveal anything. If no window
+    # of similar values holds more rows than there are hands, no group gets two similar rows. Less
+    # than 0 hands are hands of whole columns with `per` rows; see
+    # `wideberth.kernels.kinds.columns`.
     labels = np.empty(len(codes), dtype=np.int64)
     labels[shuffled_within(codes, rng)] = labels_of(len(codes), hands or 1, per)
     return labels
@@ -53,28 +53,12 @@ def hands(
     near: int,
     fits: Callable[[int], bool],
 ) -> int:
-    """Return how many hands to deal rows to, in the order of their values, as the kernels do.
-
-    As many as possible, so that groups are small; of hands of equal size, dealt in turn rather than
-    by columns, for that spreads values farther.
-
-    Parameters
-    ----------
-    rows, unit : int
-        How many rows there are, and how many a group must have.
-    numbers : tuple of int
-        Of the rule's kernel (`kinds.CROWD`).
-    crowd, near : int
-        The most rows of which any two are similar, and the most others that are near one row.
-    fits : callable
-        Tells whether nobody is crowded in so many hands, and whether they pass all other tests. Of
-        less than 0 hands, which are of whole columns, only the other tests are asked.
-
-    Returns
-    -------
-    int
-        0 if no way is found; less than 0 if the hands are of whole columns.
-    """
+    """Return how many hands to deal rows to, in the order of their values, as the kernels do."""
+    # 0 if no way is found; less than 0 if the hands are of whole columns. As many as possible, so
+    # that groups are small; of equally many dealt in turn rather than by columns, for that spreads
+    # values farther. `numbers` are those of the rule's kernel (`kinds.CROWD`). `crowd`: the most
+    # rows of which any two are similar; `near`: the most others near one row. `fits` tests a number
+    # of hands; of less than 0, it skips the test for crowding.
     p, q, _, alone = numbers
     many, by_columns = rows // unit, 0
     if p == 1 and not alone:

@@ -39,25 +39,16 @@ _CENTRES, _SECONDS = 24, 3
 
 @dataclass(frozen=True)
 class Witness:
-    """Why there are no such groups.
+    """The reason why there are no such groups."""
 
-    Parameters
-    ----------
-    kind : str
-        "rows": too few; "vertex": one of them is near too many; "clique": too many are all near
-        each other; "search": all ways were tried.
-    rows : int
-        How many rows it is about: in the whole, near that row, in the crowd, searched through.
-    most : int
-        How many there could be at most; at least for "rows".
-    """
-
+    # "rows": too few; "vertex": one row is near too many; "clique": too many are all near each
+    # other; "search": all ways were tried
     kind: Literal["rows", "vertex", "clique", "search"]
-    rows: int
-    most: int
+    rows: int  # how many it is about: in the whole, near that row, in the crowd, searched through
+    most: int  # how many there could be; for "rows", how many there must be
 
     def __str__(self) -> str:
-        """Say it in words."""
+        """Return the reason in words."""
         return {
             "rows": f"{rows(self.rows)}, fewer than the {self.most:,} of a group",
             "vertex": f"one row is near {self.rows:,} others, more than the {self.most:,} that "
@@ -70,21 +61,11 @@ class Witness:
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """Whether rows can be dealt to satisfying groups.
-
-    Parameters
-    ----------
-    verdict : str
-        "yes", "no" or "unknown".
-    labels : array of int, optional
-        With a yes: the group of each row.
-    witness : Witness, optional
-        With a no: the reason.
-    """
+    """The answer whether rows can be dealt to satisfying groups."""
 
     verdict: Verdict
-    labels: Ints | None = None
-    witness: Witness | None = None
+    labels: Ints | None = None  # with a yes: the group of each row
+    witness: Witness | None = None  # with a no: the reason
 
     @classmethod
     def of(cls, labels: Ints | None) -> Answer:
@@ -98,21 +79,7 @@ class Answer:
 
 
 def decide(relation: Relation, codes: Ints, cap: Cap, unit: int, *, exact: bool = True) -> Answer:
-    """Look for groups, and for a reason why there are none.
-
-    Parameters
-    ----------
-    relation : Relation
-        Who is near whom.
-    codes : array of int
-        The value of each row.
-    cap : Cap
-        How many others may be near a row.
-    unit : int
-        The smallest permitted group.
-    exact : bool
-        Whether to search a few rows to the end, if nothing else gives an answer.
-    """
+    """Look for groups, and for a reason why there are none."""
     degrees = relation.degrees(codes)
     witness = crowded(len(codes), int(degrees.max(initial=0)), cap, unit)
     if witness is not None:
@@ -141,11 +108,9 @@ def sought(relation: Relation, codes: Ints, cap: Cap, unit: int) -> Ints | None:
 
 
 def crowded(n: int, most: int, cap: Cap, unit: int) -> Witness | None:
-    """Tell whether there are too few rows, or a row with too many neighbours for any group.
-
-    In a group of s rows it needs s - 1 - cap(s) far ones, which never falls as s grows: cap grows
-    by one at most with each row.
-    """
+    """Return a witness if rows are too few, or one has too many neighbours for any group."""
+    # In a group of s rows, one needs s - 1 - cap(s) far ones. That never falls as s grows: cap
+    # grows by one at most with each row.
     if n < unit:
         return Witness("rows", n, unit)
     room = n - 1 - (unit - 1 - int(cap.of(unit)))
@@ -153,16 +118,14 @@ def crowded(n: int, most: int, cap: Cap, unit: int) -> Witness | None:
 
 
 def overfull(n: int, together: int, cap: Cap, unit: int) -> Witness | None:
-    """Tell whether more rows are all near each other than groups have room for.
-
-    A group of s rows has room for 1 + cap(s) of them: each is near all the others.
-    """
+    """Return a witness if more rows are all near each other than groups have room for."""
+    # A group of s rows has room for 1 + cap(s) of them: each is near all the others.
     room = room_for_clique(n, cap, unit)
     return Witness("clique", together, room) if together > room else None
 
 
 def room_for_clique(n: int, cap: Cap, unit: int) -> int:
-    """Return how many rows that are all near each other fit into groups of n rows, at most."""
+    """Return how many rows all near each other fit into groups, at most, of n rows in all."""
     # Each of g groups has room for 1 + (a s - b) / q, and all sizes s together are n.
     q, groups = cap.q, n // unit
     per_group = q - cap.b  # what each further group adds, times q; if it takes, one group is best
@@ -179,11 +142,9 @@ def room_for_clique(n: int, cap: Cap, unit: int) -> int:
 
 
 def clique(relation: Relation, codes: Ints, centres: int = _CENTRES) -> Ints:
-    """Return the values of a large crowd of rows all near each other, as good as is quickly found.
-
-    It is grown from pairs: one of the values with most neighbours, and one of those that share the
-    most of them.
-    """
+    """Return the values of a large crowd of rows all near each other, found by a quick search."""
+    # It is grown from pairs: one of the values with most neighbours, and one of those that share
+    # the most of them.
     counts = np.bincount(codes, minlength=len(relation.near))
     held = np.flatnonzero(counts)
     near = relation.near[np.ix_(held, held)]
@@ -201,10 +162,7 @@ def clique(relation: Relation, codes: Ints, centres: int = _CENTRES) -> Ints:
 
 
 def _grown(near: Singles, rows: Singles, left: Ints, most: float) -> Ints:
-    """Add the value that leaves the most rows to choose from, again and again.
-
-    Nothing is returned if there are not more rows than the most so far.
-    """
+    """Add the value that leaves the most rows, again and again; nothing unless above `most`."""
     chosen = [left[:0]]
     weight = near[np.ix_(left, left)] @ rows[left]
     total = float(rows[left].sum())  # of those chosen and left
@@ -245,13 +203,8 @@ def by_subsets(near: Bools, cap: Cap, unit: int) -> Ints | None:
 
 
 def covered(good: Bools) -> Ints | None:
-    """Partition a few rows into good groups, if that can be done: a label for each row.
-
-    Parameters
-    ----------
-    good : array of bool
-        For each set of rows, whether it makes a good group; bit i of its number stands for row i.
-    """
+    """Partition a few rows into good groups, if that can be done: a label for each row."""
+    # `good`: for each set of rows, whether it makes a good group; bit i of its number is row i.
     n = len(good).bit_length() - 1
     fine = good.tolist()
     chosen: dict[int, int] = {0: 0}

@@ -119,7 +119,7 @@ def _page(cls: type[Principle]) -> str:
 
 
 def _spellings(cls: type[Principle]) -> list[str]:
-    """Say how the example is written on the command line, in a policy and in Python."""
+    """Return the example as written on the command line, in a policy and in Python."""
     given = parse(cls.example).given()
     python = ", ".join(f"{key}={_code(value)}" for key, value in given.items())
     return [

@@ -101,7 +101,7 @@ class Dissimilar(Searched):
         self.delta = delta
 
     def satisfies(self, groups: Groups) -> Bools:
-        """Tell which groups are large enough, every row of them far from enough others."""
+        """Return which groups are large enough, every row of them far from enough others."""
         far = groups.sizes - self.crowd(groups)
         return at_least(far, self.delta, groups.sizes - 1) & (groups.sizes >= self.smallest)
 
@@ -114,7 +114,7 @@ class Dissimilar(Searched):
         }
 
     def reason(self, groups: Groups, group: int) -> str:
-        """Say how many rows are near one of them."""
+        """Return in words how many rows are near one of them."""
         near = self.crowd(groups)[group] - 1
         return f"one row is near {near:,} of the {groups.sizes[group] - 1:,} others"
 
@@ -183,10 +183,8 @@ class Scattered(Searched):
         super().__init__(near, width, Cap.of_share(Fraction(1)), wanted, line, allowed)
 
     def fullest(self, codes: Ints) -> int:
-        """Return how many of some rows are all similar to each other, at most.
-
-        Each needs a group of its own, so there must be as many groups.
-        """
+        """Return how many of some rows are all similar to each other, at most."""
+        # Each needs a group of its own, so there must be as many groups.
         if self.allowance is not None:
             codes = codes[~self.allowance.codes[codes]]
         if self.line is None:
@@ -198,14 +196,14 @@ class Scattered(Searched):
         return {"l": np.where(self.crowd(groups) <= 1, groups.sizes, 0).astype(np.float64)}
 
     def reason(self, groups: Groups, group: int) -> str:
-        """Say how many rows are near one of them, or that there are too few."""
+        """Return in words how many rows are near one of them, or that there are too few."""
         crowd, size = self.crowd(groups)[group], groups.sizes[group]
         if crowd <= 1 and size < self.smallest:
             return f"{rows(size)}, none of them similar"
         return f"{crowd:,} of {rows(size)} similar to one of them"
 
     def answer(self, codes: Ints, *, exact: bool = True) -> Answer:
-        """Tell whether rows can be partitioned; a tree tells its largest crowds exactly."""
+        """Return whether rows can be partitioned; a tree tells its largest crowds exactly."""
         if self.line is not None or not len(codes):
             return super().answer(codes, exact=exact)
         fullest = self.fullest(codes)

@@ -75,7 +75,7 @@ class _Distinct(Rule):
 
     @remembered
     def values(self, groups: Groups) -> tuple[Ints, Bools]:
-        """How many values each group has, and which groups need not have more."""
+        """Return how many values each group has, and which groups need not have more."""
         if self.allowance is None:
             return groups.distinct, np.zeros(len(groups), dtype=bool)
         return self.allowance.values(groups)
@@ -161,7 +161,7 @@ class _Frequency(Rule):
 
     @remembered
     def largest(self, groups: Groups) -> Ints:
-        """The count of each group's most frequent value that is not allowed."""
+        """Return the count of each group's most frequent value that is not allowed."""
         if self.allowance is None:
             return groups.largest
         return groups.max(self.allowance.counts(groups))
@@ -257,7 +257,7 @@ class _Entropy(Rule):
 
 
 class _EntropyBeside(_Entropy):
-    """The same beside allowed values, of which as few rows count as is best."""
+    """Entropy beside allowed values, of which as few rows count as is best."""
 
     def __init__(self, plain: _Entropy, allowed: Allowance) -> None:
         self.plain, self.wanted = plain, plain.wanted
@@ -267,7 +267,7 @@ class _EntropyBeside(_Entropy):
 
     @remembered
     def evened(self, groups: Groups) -> tuple[list[Groups], Bools]:
-        """The groups without surplus rows, two choices; and which hold allowed values only."""
+        """Return groups without surplus rows, in two ways; and which hold allowed values only."""
         assert self.allowance is not None  # noqa: S101 - it is not made without one
         return self.allowance.evened(groups), self.allowance.values(groups)[1]
 
@@ -289,7 +289,7 @@ class _EntropyBeside(_Entropy):
 
 
 def _uniform(groups: Groups) -> Bools:
-    """Tell which groups hold all their values equally often."""
+    """Return which groups hold all their values equally often."""
     return groups.largest * groups.distinct == groups.sizes
 
 
@@ -392,12 +392,12 @@ class _Recursive(Rule):
 
     @remembered
     def head(self, groups: Groups) -> Ints:
-        """r_s: the count of the most frequent value not in Y; 0 if all are in Y."""
+        """Return r_s: the count of the most frequent value not in Y; 0 if all are in Y."""
         return groups.max(np.where(self.open_to_all[groups.codes], 0, groups.counts))
 
     @remembered
     def tail(self, groups: Groups) -> Ints:
-        """N - r_s - the top l - 2 counts among the others."""
+        """Return N - r_s - the top l - 2 counts among the others."""
         head = self.head(groups)
         # Either s is among the l - 1 most frequent values, or the l - 2 most frequent are others.
         among = self._count_at(groups, self.wanted - 2) <= head
@@ -422,7 +422,7 @@ class _Recursive(Rule):
 
     @remembered
     def least_share(self, groups: Groups) -> Ints:
-        """The smallest count of a required value in each group."""
+        """Return the smallest count of a required value in each group."""
         least = groups.sizes
         for code in self.guarded:
             # A required value that the table lacks is absent from every group.

@@ -17,17 +17,7 @@ from wideberth.randomness import Chance
 
 
 class Local(Rule):
-    """The rule of a block of rows.
-
-    Parameters
-    ----------
-    relation : Relation
-        Who is near whom, of the block's values; codes are places in it.
-    cap : Cap
-        How many others may be near a row.
-    smallest : int
-        The smallest permitted group.
-    """
+    """The rule of a block of rows; codes are places among the block's values."""
 
     monotone = False
     certain = False
@@ -38,7 +28,7 @@ class Local(Rule):
         self.kernel = Kernel(kinds.APART, (cap.a, cap.b, cap.q), relation.bits)
 
     def satisfies(self, groups: Groups) -> Bools:
-        """Tell which groups have rows enough, none of them near too many."""
+        """Return which groups have rows enough, none of them near too many."""
         near = np.array([self._crowd(groups, g) for g in range(len(groups))]) - 1
         return (near <= self.cap.of(groups.sizes)) & (groups.sizes >= self.smallest)
 
@@ -52,11 +42,11 @@ class Local(Rule):
         return {"k": groups.sizes.astype(np.float64)}
 
     def reason(self, groups: Groups, group: int) -> str:
-        """Say how many rows are near one of them."""
+        """Return in words how many rows are near one of them."""
         return f"one row is near {self._crowd(groups, group) - 1:,} others"
 
     def feasible(self, groups: Groups) -> Bools:
-        """Tell for which groups a partition is found."""
+        """Return for which groups a partition is found."""
         found = [self.hands(groups.rows(group)) > 0 for group in range(len(groups))]
         return np.array(found, dtype=bool)
 
@@ -68,10 +58,8 @@ class Local(Rule):
         return labels
 
     def certified(self, codes: Ints) -> bool:
-        """Tell whether Hajnal and Szemerédi's condition for equitable colouring is met.
-
-        With as many colours as the most neighbours and one more, every class has rows enough.
-        """
+        """Return whether Hajnal and Szemerédi's condition for equitable colouring is met."""
+        # With one more colour than the most neighbours, every class has rows enough.
         most = int(self.relation.degrees(codes).max(initial=0))
         return len(codes) >= kinds.CERTIFIED and len(codes) >= self.smallest * (most + 1)
 

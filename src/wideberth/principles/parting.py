@@ -59,11 +59,9 @@ class Cap:
 
 
 def _modest(share: Fraction) -> Fraction:
-    """Return the largest fraction up to a share that 64-bit arithmetic can do with.
-
-    It allows groups of fewer than `_FINE` rows as much: m rows of s are at most the share if, and
-    only if, m / s is, which is such a fraction itself.
-    """
+    """Return the largest fraction up to a share that 64-bit arithmetic can do with."""
+    # It allows groups of fewer than `_FINE` rows as much: m rows of s are at most the share if, and
+    # only if, m / s is, which is such a fraction itself.
     found = share.limit_denominator(_FINE)
     if found > share:  # its neighbour below, among all such fractions
         a, b = found.numerator, found.denominator
@@ -74,7 +72,7 @@ def _modest(share: Fraction) -> Fraction:
 
 @dataclass(frozen=True, eq=False)
 class Relation:
-    """Who is near whom, of a few values: a symmetric matrix with a true diagonal."""
+    """The similarity of a few values: a symmetric matrix with a true diagonal."""
 
     near: Bools
 
@@ -99,29 +97,10 @@ class Relation:
 def part(
     relation: Relation, codes: Ints, hands: int, cap: Cap, unit: int, steps: int, work: int
 ) -> Ints | None:
-    """Deal rows to so many groups of equal size, or fewer, such that nobody is near too many.
-
-    Parameters
-    ----------
-    relation : Relation
-        Who is near whom.
-    codes : array of int
-        The value of each row.
-    hands : int
-        With how many groups to begin.
-    cap : Cap
-        How many others may be near a row.
-    unit : int
-        The smallest permitted group.
-    steps, work : int
-        How many times two rows may change places, and how many rows may be looked at for that, with
-        each number of groups.
-
-    Returns
-    -------
-    array of int or None
-        The group of each row, from 0 on, the larger groups first; None if none were found.
-    """
+    """Deal rows to so many groups of equal size, or fewer, such that nobody is near too many."""
+    # `unit`: the smallest permitted group. `steps`, `work`: how many times two rows may change
+    # places, and how many rows may be looked at for that, with each number of groups. Labels begin
+    # at 0, the larger groups first; None if no groups were found.
     n = len(codes)
     if n < unit or hands < 1:
         return None
@@ -142,11 +121,8 @@ def part(
 
 
 def coloured(near: Bools, hands: int) -> Ints:
-    """Colour rows equitably, no two near ones alike: always possible with enough groups.
-
-    That is, with more of them than any row has neighbours (Hajnal and Szemerédi). It takes much
-    longer than `part`.
-    """
+    """Colour rows equitably, no two near ones alike: always possible with enough groups."""
+    # Enough: more than any row has neighbours (Hajnal and Szemerédi). Much slower than `part`.
     import networkx as nx
 
     graph = nx.from_numpy_array(near & ~np.eye(len(near), dtype=bool))
@@ -156,7 +132,7 @@ def coloured(near: Bools, hands: int) -> Ints:
 
 @cache
 def _not_compiled() -> bool:
-    """Tell whether no earlier run has compiled the kernel."""
+    """Return whether no earlier run has compiled the kernel."""
     return bool(missing(["_part"]))
 
 

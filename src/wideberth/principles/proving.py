@@ -29,18 +29,10 @@ _ROUNDING = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Proof:
-    """What was found.
+    """What was found."""
 
-    Parameters
-    ----------
-    most : int, optional
-        No groups hold more rows; None if that is not proven.
-    held : list of array of int
-        Groups: for each class those that hold a row of it.
-    """
-
-    most: int | None
-    held: list[Ints]
+    most: int | None  # no groups hold more rows; None if that is not proven
+    held: list[Ints]  # for each class, the groups that hold a row of it
 
 
 def best(conflicts: Conflicts, smallest: int) -> Proof | None:

@@ -233,7 +233,7 @@ class _Crowd(Rule):
 
     @remembered
     def crowd(self, groups: Groups) -> Ints:
-        """The most rows of each group that are near one of them."""
+        """Return the most rows of each group that are near one of them."""
         if self.allowance is None:
             return groups.max(self.near.crowd(groups))
         return groups.max(self.allowance.crowd(self.near, groups))
@@ -249,7 +249,7 @@ class _Crowd(Rule):
 
 
 class _Neighbourhoods(_Crowd):
-    """The same for two-sided neighbourhoods, where dealing makes up for the lack of monotony."""
+    """The rule of `_Crowd` for two-sided neighbourhoods: not monotone, so rows are dealt."""
 
     where = "in the neighbourhood of one row"
 
@@ -275,7 +275,7 @@ class _Neighbourhoods(_Crowd):
         self.kernel = Kernel(kinds.CROWD, (1, m, 1, 0), np.concatenate(parts), order=order)
 
     def maxsize(self, groups: Groups) -> Ints:
-        """The most rows of each group of which any two are similar (Def. 11)."""
+        """Return the most rows of each group of which any two are similar (Def. 11)."""
         if self.allowance is not None:
             ahead = Windows(np.arange(len(self.reach)), self.reach)
             return groups.max(self.allowance.crowd(ahead, groups))
@@ -290,10 +290,8 @@ class _Neighbourhoods(_Crowd):
         return deal(ranked, len(codes) // self.m, rng)
 
     def numbers(self, codes: Ints, unit: int) -> Iterator[int]:
-        """Yield numbers of hands in which similar rows may meet, without crowding perhaps.
-
-        Less than 0 stands for hands of whole columns; see `wideberth.kernels.kinds.columns`.
-        """
+        """Yield numbers of hands to try where similar rows may meet, perhaps without crowding."""
+        # Less than 0: hands of whole columns; see `wideberth.kernels.kinds.columns`.
         n = len(codes)
         columns, _ = kinds.columns(n, unit, self.m)
         least = kinds.fewest(int(self.crowd(self._whole(codes))[0]) - 1, n, 1, self.m)
@@ -394,7 +392,7 @@ class _Range(Rule):
 
     @remembered
     def range(self, groups: Groups) -> Whole:
-        """The largest number of each group less the smallest, in units."""
+        """Return the largest number of each group less the smallest, in units."""
         low, high = groups.start[:-1], groups.start[1:] - 1
         units = self.numbers.units
         if self.missing is not None:
@@ -467,7 +465,7 @@ class _Variance(Rule):
 
     @remembered
     def moments(self, groups: Groups) -> tuple[Whole, Whole]:
-        """The number n of rows with a value, and n² times the variance, in units²."""
+        """Return the number n of rows with a value, and n² times the variance, in units²."""
         largest = int(self.offset.max(initial=0)) + 1
         bound = (int(groups.sizes.max()) * largest) ** 2
         counts = whole(groups.counts * self.known[groups.codes], bound)

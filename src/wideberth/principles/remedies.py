@@ -17,26 +17,14 @@ from wideberth.principles.base import Principle, lookup, make
 
 @dataclass(frozen=True, kw_only=True)
 class Remedy:
-    """A principle that helps against a danger.
-
-    Parameters
-    ----------
-    name, key : str
-        The principle, and the parameter that matters. Higher values of it are stronger.
-    least, usual : Fraction
-        The weakest value that helps, and what is advised where a table permits it.
-    effect : str
-        What is then so, with ``{value}`` for the value.
-    settings : mapping
-        The other parameters.
-    """
+    """A principle that helps against a danger."""
 
     name: str
-    key: str
-    least: Fraction
-    usual: Fraction
-    effect: str
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    key: str  # the parameter that matters; higher values are stronger
+    least: Fraction  # the weakest value that helps
+    usual: Fraction  # advised where a table permits it
+    effect: str  # what then holds, with ``{value}`` for the value
+    settings: Mapping[str, Any] = field(default_factory=dict)  # the other parameters
 
     def others(self, allowed: tuple[object, ...]) -> dict[str, Any]:
         """Return the other parameters, with the values that need no protection."""
@@ -137,10 +125,8 @@ def no_interval(epsilon: Any, relative: bool, share: Fraction) -> list[Remedy]:
 
 
 def no_mixture(epsilon: Any, relative: bool, wanted: Fraction) -> list[Remedy]:
-    """Help against crowds of close values in several groups that may be a victim's.
-
-    In any mixture of groups (ε,m)-anonymity bounds the share by 2/m, (δ,l)-diversity by 1/l.
-    """
+    """Help against crowds of close values in several groups that may be a victim's."""
+    # In any mixture of groups (ε,m)-anonymity bounds the share by 2/m, (δ,l)-diversity by 1/l.
     anywhere = Remedy(
         name="delta-l",
         key="l",

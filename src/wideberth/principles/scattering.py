@@ -38,21 +38,11 @@ _PAIRS = 2000  # pairs of groups between which an exchange is tried
 
 @dataclass(frozen=True, eq=False)
 class Scattering:
-    """Rows in groups.
+    """Rows in groups."""
 
-    Parameters
-    ----------
-    labels : array of int
-        The group of each row; -1 if it is left out.
-    at_least : int
-        So many rows must be left out, whatever the groups.
-    how : str
-        How the groups were found: by "dealing", "colouring", "components" or "patterns".
-    """
-
-    labels: Ints
-    at_least: int
-    how: str
+    labels: Ints  # the group of each row; -1 if it is left out
+    at_least: int  # so many rows must be left out, whatever the groups
+    how: str  # one of WAYS
 
     @property
     def left_out(self) -> int:
@@ -69,23 +59,9 @@ def scatter(
     *,
     complete: bool = False,
 ) -> Scattering:
-    """Put rows into groups of dissimilar ones, leaving out as few as possible.
-
-    Parameters
-    ----------
-    codes : array of int
-        The values of the rows.
-    near : Branches
-        Which values are similar.
-    smallest : int
-        How many rows a group must have.
-    rng : Chance
-        Picks among the rows of a class. It has no say in how many are left out.
-    ways : sequence of str
-        How to look for groups, some of `WAYS`.
-    complete : bool
-        Whether only groups of all rows will do, so that others need not be looked for.
-    """
+    """Put rows into groups of dissimilar ones, leaving out as few as possible."""
+    # `rng` picks among the rows of a class, and has no say in how many are left out. `complete`:
+    # only groups of all rows will do, so others need not be looked for.
     conflicts = Conflicts(near, codes)
     found: Held = [np.empty(0, dtype=np.int64) for _ in conflicts.count]
     how = ways[0]
@@ -159,11 +135,9 @@ def _numbers(least: int, top: int, few: int) -> list[int]:
 
 
 def _dealt(conflicts: Conflicts, kept: Ints, hands: int) -> Held:
-    """Deal the rows to the groups in turn, in the order of the tree.
-
-    Similar classes lie side by side in it, mostly; where two of them would meet in a group, the
-    deeper one's row is left over.
-    """
+    """Deal the rows to the groups in turn, in the order of the tree."""
+    # Similar classes mostly lie side by side in it; where two would meet in a group, the row of the
+    # deeper one is left over.
     begin = np.cumsum(kept) - kept
     held: Held = [np.empty(0, dtype=np.int64) for _ in kept]
     for v in conflicts.shallow_first:
@@ -173,20 +147,17 @@ def _dealt(conflicts: Conflicts, kept: Ints, hands: int) -> Held:
 
 
 def _free(held: Held, classes: Ints, hands: int) -> Bools:
-    """Tell which groups hold none of some classes."""
+    """Return which groups hold none of some classes."""
     free = np.ones(hands, dtype=bool)
     free[np.concatenate([held[v] for v in classes.tolist()])] = False
     return free
 
 
 def _coloured(conflicts: Conflicts, kept: Ints, hands: int, rng: Chance | None = None) -> Held:
-    """Give each class, those near the root first, to the smallest groups that it fits in.
-
-    Of classes equally near and of groups equally small, a generator decides if there is one.
-
-    What is similar to a class and lies no deeper is a clique, so a group is always free if there
-    are as many groups as rows in any clique.
-    """
+    """Give each class, those near the root first, to the smallest groups that it fits in."""
+    # Of classes equally near and groups equally small, `rng` decides if there is one. What is
+    # similar to a class and lies no deeper is a clique, so a group is always free if there are as
+    # many groups as rows in any clique.
     held: Held = [np.empty(0, dtype=np.int64) for _ in kept]
     sizes = np.zeros(hands, dtype=np.int64)
     order, turn, rank = conflicts.shallow_first, 0, np.arange(hands)
@@ -230,10 +201,8 @@ def _by_components(conflicts: Conflicts, smallest: int) -> Held:
 
 
 def _settled(conflicts: Conflicts, smallest: int, hands: int, held: Held, complete: bool) -> Held:
-    """Place rows left over, fill groups that are too small, and give up those that stay so.
-
-    If only groups of all rows will do, many groups that cannot be filled are reason to stop.
-    """
+    """Place rows left over, fill groups that are too small, and give up those that stay so."""
+    # If only groups of all rows will do, too many groups that cannot be filled are reason to stop.
     tables = _Tables(conflicts, smallest, hands, held)
     tables.place(np.arange(hands))
     small = np.flatnonzero(tables.sizes < smallest)
@@ -279,7 +248,7 @@ class _Tables:
         self.held[v] = groups
 
     def open_to(self, v: int) -> Bools:
-        """Tell which groups hold nothing similar to a class."""
+        """Return which groups hold nothing similar to a class."""
         return _free(self.held, self.conflicts.similar[v], len(self.sizes))
 
     def place(self, targets: Ints) -> None:
@@ -326,10 +295,8 @@ class _Tables:
         return False
 
     def _chains(self, own: list[int], theirs: list[int]) -> Iterator[tuple[list[int], list[int]]]:
-        """Yield the rows of two groups that hang together by being similar, by side.
-
-        They can change sides together: neither group gets two similar rows by that.
-        """
+        """Yield rows of two groups that are linked by being similar, those of each side apart."""
+        # They can change sides together: neither group gets two similar rows by that.
         unseen = [set(own), set(theirs)]
         while unseen[1]:
             chain: tuple[list[int], list[int]] = ([], [])

@@ -46,18 +46,10 @@ _CENTRES, _AROUND = 8, 4
 
 @dataclass(frozen=True, eq=False)
 class Line:
-    """Codes on a line, on which similar ones lie next to each other.
+    """Codes on a line, on which similar ones lie next to each other."""
 
-    Parameters
-    ----------
-    place : array of int
-        Where each code is; those of one bucket share a place.
-    reach : array of int
-        The last place that is similar to each place. It never falls.
-    """
-
-    place: Ints
-    reach: Ints
+    place: Ints  # of each code; those of one bucket share a place
+    reach: Ints  # the last place that is similar to each place; never falls
 
     def crowds(self, groups: Groups) -> Ints:
         """Return the most rows of each group that are all similar to each other."""
@@ -75,23 +67,7 @@ class Line:
 
 
 class Searched(Rule):
-    """In a group of so many rows, at most so many others are near any row.
-
-    Parameters
-    ----------
-    near : Similarity
-        Who is near whom.
-    width : int
-        How many codes the domain has.
-    cap : Cap
-        How many others may be near a row.
-    smallest : int
-        The smallest permitted group.
-    line : Line, optional
-        The codes on a line, if no two similar rows may share a group and there is such a line.
-    allowed : Allowance, optional
-        Values that are near nothing, not even themselves.
-    """
+    """The rule that at most some number of others, by the group's size, are near any row."""
 
     monotone = False
     certain = False
@@ -105,6 +81,9 @@ class Searched(Rule):
         line: Line | None = None,
         allowed: Allowance | None = None,
     ) -> None:
+        # `smallest`: the smallest permitted group. `line`: the codes on a line, if no two similar
+        # rows may share a group and there is such a line. `allowed`: values near nothing, not even
+        # themselves.
         self.near = near
         self.width = width
         self.cap = cap
@@ -119,7 +98,7 @@ class Searched(Rule):
 
     @remembered
     def crowd(self, groups: Groups) -> Ints:
-        """The most rows of each group that are near one of them, itself included."""
+        """Return the most rows of each group that are near one of them, itself included."""
         return groups.max(self._near(groups))
 
     def _near(self, groups: Groups) -> Ints:
@@ -129,12 +108,12 @@ class Searched(Rule):
         return self.allowance.crowd(self.near, groups)
 
     def satisfies(self, groups: Groups) -> Bools:
-        """Tell which groups have rows enough, none of them near too many."""
+        """Return which groups have rows enough, none of them near too many."""
         near = self.crowd(groups) - 1
         return (near <= self.cap.of(groups.sizes)) & (groups.sizes >= self.smallest)
 
     def feasible(self, groups: Groups) -> Bools:
-        """Tell for which groups a partition is found; see the module's remark."""
+        """Return for which groups a partition is found; see the module's remark."""
         if self.line is not None:
             hands = groups.sizes // self.smallest
             return (self.line.crowds(groups) <= hands) & (hands > 0)
@@ -157,15 +136,8 @@ class Searched(Rule):
         return labels
 
     def answer(self, codes: Ints, *, exact: bool = True) -> Answer:
-        """Tell whether rows can be partitioned: yes with groups, no with a witness, or unknown.
-
-        Parameters
-        ----------
-        codes : array of int
-            The values of the rows, ascending.
-        exact : bool
-            Whether to search a few rows to the end, if nothing else gives an answer.
-        """
+        """Return whether rows can be partitioned: yes (with groups), no (a witness), or unknown."""
+        # Codes ascend. `exact`: search a few rows to the end, if nothing else gives an answer.
         n = len(codes)
         if n < self.smallest:
             return Answer.no(Witness("rows", n, self.smallest))

@@ -16,15 +16,6 @@ _LARGEST = 2**62
 def alike(columns: Sequence[Codes], sizes: Sequence[int]) -> Partition:
     """Group the rows that agree on every column; labels follow the order of the codes.
 
-    Parameters
-    ----------
-    columns : sequence of arrays
-        One code per row.
-    sizes : sequence of int
-        How many codes each column has.
-
-    Examples
-    --------
     >>> alike([np.array([1, 0, 1]), np.array([0, 1, 0])], [2, 2]).labels
     array([1, 0, 1], dtype=int32)
     """

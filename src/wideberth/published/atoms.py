@@ -50,17 +50,6 @@ class _Stretch(NamedTuple):
 def told(name: str, texts: Sequence[str | None], kind: str | None) -> Told:
     """Find the values behind labels when nothing else tells them.
 
-    Parameters
-    ----------
-    name : str
-        The quasi-identifier.
-    texts : sequence of str or None
-        Its distinct labels.
-    kind : str, optional
-        Its type; guessed by default.
-
-    Examples
-    --------
     >>> told("age", ["20-21", "23", "*"], None).atoms.to_list()
     [20, 21, 22, 23]
     >>> told("job", ["{nurse|clerk}", "cook"], None).atoms.to_list()
@@ -194,13 +183,13 @@ def _categories(texts: Sequence[str]) -> list[str]:
 
 
 class Masks:
-    """Finds the texts that a mask stands for.
-
-    A star is one character; ``13*`` may also be meant for whatever begins with 13.
+    """A search for the texts that a mask stands for.
 
     >>> Masks(["13053", "13068", "14850"]).matching("130**")
     [0, 1]
     """
+
+    # A star is one character; ``13*`` may also be meant for whatever begins with 13.
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._texts = texts

@@ -30,62 +30,32 @@ _SELF_CONTAINED = ("file", "parents", "icd")
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Axis:
-    """One quasi-identifier as published.
-
-    Parameters
-    ----------
-    name : str
-        The quasi-identifier.
-    columns : tuple of str
-        The published columns: one, or ``name_min``, ``name_max`` and perhaps ``name_missing``.
-    atoms : polars.Series
-        The values people can have, in order: numbers and dates ascending, leaves as in the
-        hierarchy, texts sorted.
-    places : array of float
-        Where each atom lies: how far from the first (in days for dates), or 0, 1, 2, … for
-        categories.
-    numbers : Numbers, optional
-        The atoms themselves, exactly, if they are numbers or dates (in days).
-    labels : array of int32
-        For each published row, which label it has; of a table that is not in memory, for each box.
-    texts : list of str or None
-        Each label as written; None is a missing value.
-    counts : array of int
-        How many published rows have each label.
-    start, first, last : array of int
-        Label ``i`` covers the atoms ``first[j]`` to ``last[j]``, both included, for each ``j``
-        from ``start[i]`` to ``start[i + 1]``: nearly always one run.
-    missing : array of bool
-        Which labels admit a missing value.
-    everything : array of bool
-        Which labels could be anything: they cover every atom, and missing values.
-    read : bool
-        Whether the labels were understood. If not, each is an atom and stands for itself.
-    points : array of int32, optional
-        For each row of the original its atom; ``len(atoms)`` where it is missing. None also if the
-        original is not in memory.
-    histogram : array of int, optional
-        How many rows of the original have each atom, missing values last.
-    tree : Hierarchy, optional
-        A hierarchy of the atoms.
-    """
+    """One quasi-identifier as published."""
 
     name: str
-    columns: tuple[str, ...]
+    columns: tuple[str, ...]  # one, or ``name_min``, ``name_max`` and perhaps ``name_missing``
+    # The values people can have, in order: numbers and dates ascending, leaves as in the hierarchy,
+    # texts sorted.
     atoms: pl.Series
+    # Where each atom lies: how far from the first (in days for dates), or 0, 1, 2, … for
+    # categories.
     places: Floats
-    numbers: Numbers | None
-    labels: Codes
-    texts: list[str | None]
-    counts: Ints
+    numbers: Numbers | None  # the atoms exactly, if they are numbers or dates (in days)
+    labels: Codes  # of each published row, or of each box if the table is not in memory
+    texts: list[str | None]  # each label as written; None is a missing value
+    counts: Ints  # how many published rows have each label
+    # Label ``i`` covers the atoms ``first[j]`` to ``last[j]``, both included, for each ``j`` from
+    # ``start[i]`` to ``start[i + 1]``, exclusive: nearly always one run.
     start: Ints
     first: Ints
     last: Ints
-    missing: Bools
-    everything: Bools
-    read: bool
+    missing: Bools  # which labels admit a missing value
+    everything: Bools  # which labels cover every atom, and missing values
+    read: bool  # whether the labels were understood; if not, each is an atom and stands for itself
+    # The atom of each row of the original; ``len(atoms)`` where it is missing. None without an
+    # original, or if it is not in memory.
     points: Codes | None
-    histogram: Ints | None
+    histogram: Ints | None  # how many rows of the original have each atom, missing values last
     tree: Hierarchy | None
 
     @property
@@ -125,23 +95,8 @@ def read_axis(
     hierarchy: Rule | None = None,
     kind: str | None = None,
 ) -> Axis:
-    """Read one quasi-identifier.
+    """Read one quasi-identifier from the columns published for it.
 
-    Parameters
-    ----------
-    name : str
-        The quasi-identifier.
-    published : sequence of polars.Series
-        The columns published for it.
-    original : polars.Series, optional
-        The column of the original.
-    hierarchy : Hierarchy, path or mapping, optional
-        Its hierarchy, as in a policy.
-    kind : str, optional
-        Its type, one of `wideberth.schema.TYPES`.
-
-    Examples
-    --------
     >>> age = read_axis("age", [pl.Series("age", ["20..22", "25", "*"])])
     >>> age.atoms.to_list(), age.texts, age.widths().tolist()
     ([20, 21, 22, 23, 24, 25], ['*', '20..22', '25'], [7, 3, 1])
@@ -288,7 +243,8 @@ def _values(domain: Domain) -> pl.Series:
 
 
 def _counted(quasi: Quasi, known: int, original: bool) -> dict[str, Any]:
-    """Say which atom each row of the original has; there may be more atoms than it has values."""
+    """Return the atom of each row of the original, and how many rows have each."""
+    # There may be more atoms than the original has values.
     if not original:
         return {"points": None, "histogram": None}
     points, counts = quasi.codes, quasi.domain.histogram

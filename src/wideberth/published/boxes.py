@@ -22,31 +22,14 @@ from wideberth.schema.naming import BOUNDS
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Published:
-    """What a published table says of people's quasi-identifiers.
-
-    Parameters
-    ----------
-    axes : tuple of Axis
-        The quasi-identifiers.
-    rows : int
-        How many rows were published.
-    boxes : Partition
-        Which rows have equal labels on all axes; a table that is not in memory has a row for each
-        box.
-    labels : array of int32
-        The label of each box on each axis: boxes × axes.
-    sizes : array of int
-        The rows of each box.
-    original_rows : int, optional
-        How many rows the original has, if it is known.
-    """
+    """What a published table says of people's quasi-identifiers."""
 
     axes: tuple[Axis, ...]
-    rows: int
-    boxes: Partition
-    labels: npt.NDArray[np.int32]
-    sizes: Ints
-    original_rows: int | None
+    rows: int  # how many rows were published
+    boxes: Partition  # rows with equal labels on all axes; one row for each box if not in memory
+    labels: npt.NDArray[np.int32]  # boxes × axes
+    sizes: Ints  # the rows of each box
+    original_rows: int | None  # if known
 
     @classmethod
     def read(
@@ -60,27 +43,13 @@ class Published:
     ) -> Published:
         """Read the quasi-identifiers of a published table.
 
-        Parameters
-        ----------
-        frame : polars.DataFrame
-            The published table.
-        quasi : sequence of str
-            The quasi-identifiers, by their own names or by those of their published bounds.
-        original : polars.DataFrame, optional
-            The table it was made from. Without it, the values that people can have are those
-            that labels and hierarchies tell.
-        hierarchies : mapping, optional
-            A hierarchy, a file or a rule for some of the quasi-identifiers.
-        types : mapping, optional
-            Types of quasi-identifiers, where guessing would be wrong.
-
-        Examples
-        --------
         >>> frame = pl.DataFrame({"age": ["20..29", "20..29", "34"], "sex": ["*", "*", "f"]})
         >>> published = Published.read(frame, ["age", "sex"])
         >>> published.sizes.tolist(), [axis.widths().tolist() for axis in published.axes]
         ([2, 1], [[10, 1], [2, 1]])
         """
+        # quasi: by their own names or by those of their published bounds. Without an original, the
+        # values that people can have are those that labels and hierarchies tell.
         if not quasi:
             raise ParameterError(
                 "no quasi-identifiers are given",
@@ -131,51 +100,23 @@ class Published:
         everyone: bool = False,
         few: int | None = None,
     ) -> Covering:
-        """Find the boxes that cover each victim.
-
-        With an original, a victim is a row of it. Without, a victim is known by its box only, and
-        the boxes that contain the whole of it are sure to cover it.
-
-        Parameters
-        ----------
-        most : int
-            How many pairs of victims and boxes to look for. If there are more, a random sample of
-            the victims is looked at.
-        seed : int
-            For the sample.
-        everyone : bool
-            Whether to look at every victim, however many pairs there are.
-        few : int, optional
-            How many victims to look at, at most, unless all of them are.
-        """
+        """Find the boxes that cover each victim."""
+        # With an original, a victim is a row of it. Without, a victim is known by its box only, and
+        # the boxes that contain the whole of it are sure to cover it.
+        # If there are more pairs of victims and boxes than `most`, or more victims than `few`, a
+        # random sample of the victims is looked at, unless `everyone` is.
         return covering(self.axes, self.labels, most=most, seed=seed, everyone=everyone, few=few)
 
     def drawn(self, few: int, *, seed: int = 0) -> tuple[Published, Ints]:
-        """Draw a person for each of some rows, at random among those whom its labels cover.
+        """Draw a person for each of at most `few` rows, at random among those its labels cover.
 
-        Such people stand for those of an original that is not at hand.
-
-        Parameters
-        ----------
-        few : int
-            For how many rows, at most.
-        seed : int
-            For the draws.
-
-        Returns
-        -------
-        Published
-            The same boxes, with these people for an original.
-        array of int
-            Which row each of them has.
-
-        Examples
-        --------
         >>> published = Published.read(pl.DataFrame({"age": ["20..29", "34"]}), ["age"])
         >>> people, rows = published.drawn(10)
         >>> rows.tolist(), people.axes[0].points.tolist()[1]
         ([0, 1], 14)
         """
+        # They stand for the rows of an original that is not at hand. Returns the same boxes with
+        # these people for an original, and the row of each.
         rng = np.random.default_rng(seed)
         many = len(self.boxes.labels)
         rows = np.arange(many)

@@ -25,41 +25,19 @@ _ROOM = 1 << 22
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Covering:
-    """Which boxes cover which victims.
+    """Which boxes cover which victims."""
 
-    Victims whom the same boxes cover are in the same situation.
-
-    Parameters
-    ----------
-    victims : array of int
-        The rows of the original that were looked at; without an original the boxes, each of which
-        stands for its rows.
-    of : int
-        How many victims there are in all.
-    situation : array of int
-        Which situation each victim is in; -1 if no box covers it.
-    start, boxes : array of int
-        Situation ``s`` is covered by ``boxes[start[s]:start[s + 1]]``, ascending. No two
-        situations are equal.
-    exact : bool
-        Whether every victim was looked at.
-    """
-
-    victims: Ints
-    of: int
+    victims: Ints  # rows of the original; without one, boxes, each for all its rows
+    of: int  # how many victims there are in all
+    # Those whom the same boxes cover are in the same situation; -1 if no box covers a victim.
     situation: Ints
+    # Situation ``s`` is covered by ``boxes[start[s]:start[s + 1]]``, ascending. No two are equal.
     start: Ints
     boxes: Ints
-    exact: bool
+    exact: bool  # whether every victim was looked at
 
     def pooled(self, groups: Groups) -> Groups:
-        """Return one histogram per situation: the sum of the histograms of its boxes.
-
-        Parameters
-        ----------
-        groups : Groups
-            The histogram of each box.
-        """
+        """Return one histogram per situation: the sum of the histograms of its boxes."""
         from wideberth.kernels.enclosing import pool  # numba takes its time
 
         many = np.add.reduceat(groups.distinct[self.boxes], self.start[:-1]) if len(self) else [0]
@@ -91,11 +69,8 @@ def covering(
     everyone: bool,
     few: int | None = None,
 ) -> Covering:
-    """Find the boxes that cover each victim; see `Published.covering`.
-
-    With an original, labels that cannot be understood exclude nobody: they are left out. At most
-    `few` victims are looked at, if that is given, unless everyone is.
-    """
+    """Find the boxes that cover each victim; see `Published.covering`."""
+    # With an original, labels that cannot be understood exclude nobody: they are left out.
     points = axes[0].points
     rng = np.random.default_rng(seed)
     used = [i for i, axis in enumerate(axes) if points is None or axis.read]
@@ -181,7 +156,7 @@ def _situations(found: Found) -> tuple[Ints, Ints, Ints]:
 
 
 def _agree(found: Found, twin: Ints) -> bool:
-    """Tell whether each list is the same as its twin's."""
+    """Return whether each list is the same as its twin's."""
     others = np.flatnonzero(twin != np.arange(len(twin)))
     begin, size = found.start[others], np.diff(found.start)[others]
     if not np.array_equal(size, np.diff(found.start)[twin[others]]):

@@ -82,13 +82,12 @@ def _end(text: str) -> str | None:
 
 
 def members(label: str) -> tuple[str, ...] | None:
-    """Read a set: ``{a|b}`` (with marks of its own in quotes), ``{a, b}``, ``['a', 'b']``, ``a,b``.
-
-    Two texts in square brackets are no set: they may be the ends of an order that nobody tells.
+    """Read a set: ``{a|b}`` (marks of its own in quotes), ``{a, b}``, ``['a', 'b']``, ``a,b``.
 
     >>> members("{a|b}"), members("['a', 'b']"), members("a,b"), members("Doe, Jane")
     (('a', 'b'), ('a', 'b'), ('a', 'b'), None)
     """
+    # Two texts in square brackets are no set: they may be the ends of an order that nobody tells.
     if not bracketed(label):
         return tuple(label.split(",")) if _LISTED.fullmatch(label) else None
     inner = label[1:-1]
@@ -121,17 +120,17 @@ def _quoted(inner: str) -> tuple[str, ...] | None:
 
 
 def bracketed(label: str) -> bool:
-    """Tell whether brackets show that a label is a set, or an interval."""
+    """Return whether brackets show that a label is a set, or an interval."""
     return len(label) > 1 and label[0] + label[-1] in ("{}", "[]", "()")
 
 
 def masked(label: str) -> bool:
-    """Tell whether some characters are replaced by stars, but not all."""
+    """Return whether some characters are replaced by stars, but not all."""
     return "*" in label and not anything(label)
 
 
 def anything(label: str) -> bool:
-    """Tell whether a label is but stars.
+    """Return whether a label is but stars.
 
     >>> anything("*****"), masked("130**")
     (True, True)

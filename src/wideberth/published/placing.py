@@ -41,19 +41,10 @@ class Place(NamedTuple):
 
 
 class Line:
-    """The values that people can have, ready to be looked up.
-
-    Parameters
-    ----------
-    domain : Domain
-        The values.
-    tree : Hierarchy, optional
-        A hierarchy that holds them.
-    suppressing : bool
-        Whether a missing label stands for any value, because none of the values is missing.
-    """
+    """The values that people can have, ready to be looked up."""
 
     def __init__(self, domain: Domain, tree: Hierarchy | None, *, suppressing: bool) -> None:
+        # suppressing: a missing label stands for any value, because none of the values is missing.
         self.domain = domain
         self.tree = tree
         self.count = domain.known
@@ -69,7 +60,7 @@ class Line:
         return Place([(0, self.count - 1)], missing=True, everything=True)
 
     def place(self, label: str | None) -> Place | None:
-        """Tell what a label covers; None if it cannot be understood."""
+        """Return what a label covers; None if it cannot be understood."""
         if label is None:
             return self.nothing
         if self.numeric and TO in label and label not in self._exact:  # nearly all, so fast
@@ -193,7 +184,7 @@ class Line:
         return (int(below), int(upto)) if below <= upto else (int(below), int(below))
 
     def _between(self, text: str) -> bool:
-        """Tell whether a number is too fine to be anybody's: a mean, perhaps, of several."""
+        """Return whether a number is too fine to be anybody's: a mean, perhaps, of several."""
         numbers, point = self.domain.numbers, number(text)
         assert numbers is not None  # noqa: S101 - asked of numbers only
         return point is not None and (point.low * numbers.per).denominator != 1

@@ -48,11 +48,10 @@ def number(text: str) -> Point | None:
 def calendar(text: str) -> Point | None:
     """Read a day, a month, a quarter, a year or a decade, as days from 1970 on.
 
-    A time of day is a part of a day.
-
     >>> calendar("1970-01-03"), calendar("1970-01"), calendar("1970-01-01 12:00:00").low
     (Point(low=2, high=2), Point(low=0, high=30), Fraction(1, 2))
     """
+    # A time of day is a part of a day.
     try:
         if match := _DAY.fullmatch(text):
             year, month, day = (int(part) for part in match.groups() if part)

@@ -21,34 +21,19 @@ Atoms = npt.NDArray[np.int32]
 
 
 class Found(NamedTuple):
-    """The boxes of victims: ``boxes[start[i]:start[i + 1]]`` are those of victim ``order[i]``.
-
-    Equal lists have equal hashes.
-    """
+    """The boxes of victims: ``boxes[start[i]:start[i + 1]]`` are those of victim ``order[i]``."""
 
     order: Ints
     start: Ints
     boxes: npt.NDArray[np.int32]
-    hashes: npt.NDArray[np.uint64]
+    hashes: npt.NDArray[np.uint64]  # equal lists of boxes have equal hashes
 
 
 class Sieve:
-    """Boxes that can be asked whom they enclose.
-
-    Parameters
-    ----------
-    axes : sequence of Axis
-        The quasi-identifiers.
-    labels : array of int32
-        The label of each box on each axis.
-
-    Attributes
-    ----------
-    low, high : array of int32
-        The outermost atoms of each box, axes × boxes; missing is the last of all atoms.
-    """
+    """Boxes in which those that enclose a victim can be found."""
 
     def __init__(self, axes: Sequence[Axis], labels: npt.NDArray[np.int32]) -> None:
+        # labels: boxes × axes.
         self._runs = [_with_missing(axis) for axis in axes]
         counts = np.cumsum([0, *(len(start) - 1 for start, _, _ in self._runs)])
         self._labels = labels + counts[:-1]
@@ -58,19 +43,14 @@ class Sieve:
         self._last = np.concatenate([last for _, _, last in self._runs])
         self._plain = (lengths[self._labels] == 1).all(axis=1)
         low, high = self._first[self._start[:-1]], self._last[self._start[1:] - 1]
+        # The outermost atoms of each box, axes × boxes; missing is the last of all atoms.
         self.low: Atoms = low[self._labels.T].astype(np.int32)
         self.high: Atoms = high[self._labels.T].astype(np.int32)
 
     def enclosing(self, low: Atoms, high: Atoms, own: Ints | None = None) -> Found:
-        """Find the boxes that enclose each victim.
-
-        Parameters
-        ----------
-        low, high : array of int32
-            The outermost atoms of each victim: victims × axes.
-        own : array of int, optional
-            The box that each victim is; without it, victims are points.
-        """
+        """Find the boxes that enclose each victim."""
+        # low, high: the outermost atoms of each victim, victims × axes. own: the box that each
+        # victim is; without it, victims are points.
         from wideberth.kernels.enclosing import enclose  # numba takes its time
 
         victims, boxes = len(low), self.low.shape[1]

@@ -55,7 +55,7 @@ class Report:
         return self.content
 
     def fails(self, fail_on: str = "high") -> bool:
-        """Tell whether a finding has this severity or a higher one, or the audit is not safe."""
+        """Return whether a finding has this severity or a higher one, or the audit is not safe."""
         return not self.content["risk"]["after"]["safe"] or fails(self.content["findings"], fail_on)
 
     def json(self) -> str:
@@ -130,32 +130,9 @@ def compose(
     created: str | None = None,
     notes: Sequence[str] = (),
 ) -> Report:
-    """Compose a report from what was found out, each part as the dict its object gives.
-
-    Parameters
-    ----------
-    audit : mapping
-        Of the release.
-    before : mapping, optional
-        The audit of the original.
-    check : mapping, optional
-        The check of the policy's principles on the release; the audit's own by default.
-    advice : sequence of mapping
-        A trade-off for each sensitive number: `Advice.to_dict(epsilon=…, m=…)`.
-    group_sizes : mapping, optional
-        Smallest, median, mean and largest group, and a "histogram" of "from", "to", "groups" and
-        "rows"; what `utility` says by default.
-    utility, queries, probe : mapping, optional
-        What the release is still good for.
-    manifest : mapping, optional
-        How it was made.
-    transform : mapping, optional
-        What the policy asks of the algorithm; the manifest's by default.
-    name, title, created : str, optional
-        Of the published table, of the report, and when: now by default.
-    notes : sequence of str
-        What else its readers must know.
-    """
+    """Compose a report from what was found out, each part as the dict its object gives."""
+    # Defaults: of `check` the audit's own, of `group_sizes` what `utility` says, of `transform` the
+    # manifest's, of `created` now.
     made = dict(manifest or {})
     if str(made.get("seed")).startswith("fixed"):  # manifests of earlier versions have the number
         made["seed"] = "fixed, for tests only"

@@ -160,10 +160,8 @@ def _before(taken: Taken, after: Audit, limits: Mapping[str, float] | None) -> A
 
 
 def _queries(taken: Taken) -> tuple[dict[str, Any] | None, list[str]]:
-    """Ask count queries, if there is an original to ask as well, and one sensitive attribute.
-
-    If they cannot be asked, a note says why.
-    """
+    """Ask count queries of the release and of its original, if there is one."""
+    # That takes one sensitive attribute. If they cannot be asked, a note says why.
     given, original = taken.examined, taken.original
     if original is None or not given.sensitive:
         return None, []
@@ -190,10 +188,8 @@ def _queries(taken: Taken) -> tuple[dict[str, Any] | None, list[str]]:
 def _tradeoffs(
     given: Examined, original: pl.DataFrame | None
 ) -> tuple[list[dict[str, Any]], list[str]]:
-    """Tell for each sensitive number which ε and m are possible, and which were chosen.
-
-    If that cannot be told, a note says why.
-    """
+    """Return for each sensitive number which ε and m are possible, and which were chosen."""
+    # If that is not known, a note says why.
     frame = given.frame if original is None else original
     found, notes = [], []
     for name in given.sensitive:

@@ -12,19 +12,7 @@ Dict = dict[str, Any]
 
 
 def pictures(content: Dict) -> Dict:
-    """Return the charts of a report's content.
-
-    Parameters
-    ----------
-    content : dict
-        As `Report.to_dict` gives it.
-
-    Returns
-    -------
-    dict
-        Lists of `Chart`, empty where there is nothing to show: identity, tradeoffs, sizes, losses
-        and errors; and attributes, for each its name ("on") and its list ("charts").
-    """
+    """Return lists of charts, empty where there is nothing to show, of a report's content."""
     shares = losses(content)
     return {
         "identity": [_identity(content["risk"])],

@@ -28,15 +28,7 @@ _ASCII = str.maketrans(
 
 
 def render(report: Report, *, unicode: bool = True) -> list[RenderableType]:
-    """Return what a person reads, part by part.
-
-    Parameters
-    ----------
-    report : Report
-        What is shown.
-    unicode : bool
-        Whether the terminal can show more than ASCII.
-    """
+    """Return the parts that a person reads; `unicode`: the terminal shows more than ASCII."""
     from rich.text import Text
 
     told = report.content
@@ -104,13 +96,7 @@ def _bars(told: dict[str, Any], write: _Writer) -> list[RenderableType]:
 
 
 class _Writer:
-    """Makes rich's objects of texts, none of which is taken for markup.
-
-    Parameters
-    ----------
-    unicode : bool
-        Whether more than ASCII can be shown.
-    """
+    """A maker of rich's objects from texts, none of which is taken for markup."""
 
     def __init__(self, unicode: bool) -> None:
         self.unicode = unicode

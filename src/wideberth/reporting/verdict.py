@@ -107,7 +107,8 @@ def _identity(risk: Dict) -> str:
 
 
 def _alone(audit: Dict) -> str:
-    """Say who is alone: with the quasi-identifiers, or in a group, where others cover them, too."""
+    """Describe how many are alone with their quasi-identifiers, or alone in a group."""
+    # Where boxes overlap, those who have a group to themselves may be covered by others as well.
     identity = audit["identity"]
     uniques, mixed = identity["uniques"], identity["covering"]
     alone = uniques if mixed is None else mixed["above"]["1"]
@@ -128,7 +129,7 @@ def _people(number: int | str, of: int | None) -> str:
 
 
 def _attribute(attribute: Dict, before: Dict | None) -> str:
-    """Say how well a value can be guessed by who knows the group, and by who must find it."""
+    """Describe how well a value can be guessed if the group is known, and if it must be found."""
     how, risk = chief(attribute["known"])
     said = []
     then = chief(before["known"]) if before else None
@@ -151,7 +152,7 @@ def _attribute(attribute: Dict, before: Dict | None) -> str:
 
 
 def _guessed(risk: Dict, how: str) -> str:
-    """Say for how many a value is certain, or likelier than not, or what the worst chance is."""
+    """Describe for how many a value is certain, or likelier than not, or else the worst chance."""
     for least, sure in (
         ("1", "with certainty"),
         ("0.5", f"with a chance of {percent(0.5)} or more"),

@@ -67,8 +67,6 @@ class Guess:
 def guess(frame: pl.DataFrame) -> list[Guess]:
     """Guess type and role of every column, in their order.
 
-    Examples
-    --------
     >>> [g.role for g in guess(pl.DataFrame({"zipCode": [1, 2], "salary": [3, 4], "q7": [5, 6]}))]
     ['quasi', 'sensitive', 'undecided']
     """
@@ -93,7 +91,7 @@ def _distributions(frame: pl.DataFrame, types: Mapping[str, str]) -> dict[str, s
 
 
 def _add_up(shares: Sequence[pl.Series]) -> bool:
-    """Tell whether numbers are a distribution in every row, but for rows that have none."""
+    """Return whether numbers are a distribution in every row, but for rows that have none."""
     table = np.column_stack([share.fill_null(np.nan).to_numpy() for share in shares])
     table = table[~np.isnan(table).all(axis=1)]
     sums = np.abs(table.sum(axis=1) - 1) <= _ROUNDING  # never true of NaN
@@ -187,16 +185,13 @@ def _by_name(
 
 
 def looks_of(frame: pl.DataFrame) -> dict[str, Looks]:
-    """Tell what columns look like: usual quasi-identifiers, sensitive ones, or neither.
+    """Return which columns look like usual quasi-identifiers, sensitive ones, or neither.
 
-    Codes of diseases (ICD-10) look sensitive whatever their column is called, unless its name says
-    that people know it of one another.
-
-    Examples
-    --------
     >>> looks_of(pl.DataFrame({"age": [21, 34], "disease": ["flu", "flu"], "kz7": ["a", "b"]}))
     {'age': 'known', 'disease': 'sensitive', 'kz7': 'unknown'}
     """
+    # Codes of diseases (ICD-10) look sensitive whatever their column is called, unless its name is
+    # that of a usual quasi-identifier.
     return {found.column: _looks(found, frame[found.column]) for found in guess(frame)}
 
 
@@ -207,7 +202,7 @@ def _looks(found: Guess, series: pl.Series) -> Looks:
 
 
 def _of_diseases(series: pl.Series) -> bool:
-    """Tell whether the values of a column are codes of diseases (ICD-10), whatever it is called."""
+    """Return whether a column's values are codes of diseases (ICD-10), whatever its name."""
     if not is_text(series.dtype) and not isinstance(series.dtype, pl.Categorical | pl.Enum):
         return False
     texts = unnamed(series).drop_nulls().cast(pl.String).unique()
@@ -219,33 +214,17 @@ def _of_diseases(series: pl.Series) -> bool:
 def leads_to_people(
     name: str, values: pl.Series, counts: Ints
 ) -> Literal["by name", "by shape", "by being unique"] | None:
-    """Tell whether a quasi-identifier holds numbers or names of people or records.
+    """Return whether a quasi-identifier holds numbers or names of people or records.
 
-    Parameters
-    ----------
-    name : str
-        The column.
-    values : polars.Series
-        Its different values.
-    counts : array of int
-        How many rows have each of them.
-
-    Returns
-    -------
-    str or None
-        "by name" if the column's name says so, and its values are too many for a code of something
-        else; "by shape" if its name says nothing, but its numbers look like it; "by being unique"
-        if neither says anything, but nearly every row has a value of its own. Dates, measures, and
-        columns whose name says that they are something else, such as salaries, do not; a name that
-        speaks of a day, such as "admission", says so of days alone.
-
-    Examples
-    --------
     >>> numbers, once = pl.Series(range(100_003, 100_903, 9)), np.ones(100, dtype=np.int64)
     >>> leads_to_people("patient_id", numbers, once), leads_to_people("q7", numbers, once)
     ('by name', 'by shape')
     >>> leads_to_people("salary", numbers, once)
     """
+    # `values` are different; `counts` has the rows of each. "by name": the name says so, and values
+    # are too many for a code of something else. "by shape": the name is silent, the numbers look
+    # like it. "by being unique": nearly every row has its own value. A name that speaks of a day,
+    # such as "admission", excludes days alone.
     rows, distinct = int(counts.sum()), len(values)
     unique = distinct >= NEARLY * rows
     few = not unique and distinct <= max(_ENOUGH, rows // 100)
@@ -264,10 +243,8 @@ def leads_to_people(
 
 
 def _coordinates(frame: pl.DataFrame, guesses: Sequence[Guess]) -> list[Guess]:
-    """Find neighbouring undecided columns that could be a latitude and a longitude.
-
-    Words such as "Breite" and "Länge" also stand for the size of things: they decide for both only.
-    """
+    """Find neighbouring undecided columns that could be a latitude and a longitude."""
+    # Words such as "Breite" and "Länge" also stand for sizes: they decide for both only.
     found = list(guesses)
     for at in range(len(found) - 1):
         pair = found[at : at + 2]

@@ -23,7 +23,7 @@ def short_for(name: str) -> str | None:
 
 
 def covers(name: str, column: str) -> bool:
-    """Tell whether a name stands for a column: it is the same, or the short form of its prefix.
+    """Return whether a name stands for a column: it is the same, or the short form of its prefix.
 
     >>> covers("disease.*", "disease.flu"), covers("disease.*", "diseases")
     (True, False)
@@ -35,12 +35,11 @@ def covers(name: str, column: str) -> bool:
 def expanded(names: Iterable[str], columns: Collection[str]) -> list[str]:
     """Put the columns that a short form stands for in its place.
 
-    A column of the very name goes first. A name that stands for no column stays: whoever needs
-    the column says that there is none.
-
     >>> expanded(["age", "p.*"], ["p.a", "age", "p.b"])
     ['age', 'p.a', 'p.b']
     """
+    # A column of that very name goes first. A name that stands for no column stays, for whatever
+    # needs the column to refuse it.
     found = []
     for name in names:
         meant = [] if name in columns else [column for column in columns if covers(name, column)]
@@ -88,7 +87,7 @@ def shown(columns: Sequence[str]) -> str:
 
 
 def absent(name: str, columns: Collection[str], where: str = "the table") -> tuple[str, str | None]:
-    """Say that a name stands for no column, and which one is nearest to it, if any is near."""
+    """Return the message that a name stands for no column, and the nearest name, if any."""
     begin = short_for(name)
     what, known = f"{where} has no column '{name}'", list(columns)
     if begin is not None:

@@ -106,22 +106,12 @@ LOOKED_AT = 5000
 
 @dataclass(frozen=True)
 class People:
-    """An identifier that repeats: how many people there are, and how many rows.
+    """An identifier that repeats: how many people there are, and how many rows."""
 
-    Parameters
-    ----------
-    columns : tuple of str
-        The identifier: one column, or several that repeat together, as birth, sex and postcode.
-    people, rows : int
-        How many different values it has (each missing one counts as a person), in how many rows.
-    others : tuple of str
-        Other columns that look like identifiers and repeat as well.
-    """
-
-    columns: tuple[str, ...]
-    people: int
+    columns: tuple[str, ...]  # one, or several that repeat together, as birth, sex and postcode
+    people: int  # different values; each missing one counts as a person
     rows: int
-    others: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()  # other columns that look like identifiers and repeat as well
 
     @property
     def column(self) -> str:
@@ -166,7 +156,7 @@ class People:
         return cls(tuple(told["columns"]), told["people"], told["rows"], others)
 
     def hint(self) -> str:
-        """Say what to do about it, and how to say that rows are people.
+        """Return what to do about it, and how to declare that rows are people.
 
         >>> print(People(("clinic",), 10, 400).hint())
         publish one row for each person; or, if every row is a different person (because 'clinic' \
@@ -187,7 +177,7 @@ stands for a place or an interviewer, say), rows_are_people=True
 
 
 def to_say_so(why: str = "") -> str:
-    """Say what to write if rows are people, whatever a table looks like."""
+    """Return what to write if rows are people, whatever a table looks like."""
     return f"if every row is a different person{why}, " + what_to_type(
         python="rows_are_people=True",
         command="rows_are_people = true in the policy (--rows-are-people)",
@@ -200,21 +190,12 @@ def people_in(
 ) -> People | None:
     """Return the identifier that repeats in a table; None if none does.
 
-    Parameters
-    ----------
-    frame : polars.DataFrame
-        The table.
-    identifier : collection of str
-        The columns that its custodian calls identifiers.
-    ignored : collection of str
-        Columns that are not looked at: sensitive ones, ids of groups.
-
-    Examples
-    --------
     >>> visits = pl.DataFrame({"patient_id": [7, 7, 8, 9], "age": [30, 30, 41, 52]})
     >>> people_in(visits)
     People(columns=('patient_id',), people=3, rows=4, others=())
     """
+    # `identifier`: the columns that the custodian calls identifiers; `ignored`: columns not to look
+    # at (sensitive ones, ids of groups).
     fit = _fitting(frame, identifier, ignored, lambda *_: frame)
     found = decide(fit, lambda column: _distinct(frame[column]), frame.height)
     if found is not None:
@@ -234,24 +215,10 @@ def people_there(
     identifier: Collection[str] = (),
     ignored: Collection[str] = (),
 ) -> People | None:
-    """Return the identifier that repeats in a table that is not in memory; None if none does.
-
-    Names, roles and the shapes of values in the first rows tell which columns are looked at.
-
-    Parameters
-    ----------
-    first : polars.DataFrame
-        The first rows of the table.
-    distinct : callable
-        Returns how many different values a column has, and in how many rows it has none.
-    rows : int
-        How many rows the table has.
-    some : callable, optional
-        Returns some columns of all rows that hold some values of the first of them, about
-        `LOOKED_AT` rows; by default, the first rows of the table.
-    identifier, ignored : collection of str
-        As in `people_in`.
-    """
+    """Return the identifier that repeats in a table not in memory; None if none does."""
+    # `first` has the first rows. `distinct` returns how many values a column has, and how many rows
+    # lack one; `some` returns columns of all rows that hold some values of the first of them, about
+    # LOOKED_AT rows (by default, those of `first`).
     fit = _fitting(first, identifier, ignored, some or (lambda *_: first))
     return decide(fit, distinct, rows)
 
@@ -287,7 +254,7 @@ def _fitting(
 
 
 def _of_one(series: pl.Series, traits: Traits, some: RowsOf, *, dropped: bool) -> bool:
-    """Tell whether rows that agree in a column of names, or of unknown codes, are one person's."""
+    """Return whether rows that agree in a column of names or unknown codes are one person's."""
     column, words = series.name, set(words_of(series.name))
     contact = words_are_names(column)
     named = contact or (dropped and is_text(series.dtype) and not _known_for_another(column))
@@ -321,21 +288,21 @@ def _of_one(series: pl.Series, traits: Traits, some: RowsOf, *, dropped: bool) -
 
 
 def _may_be_codes(series: pl.Series, traits: Traits) -> bool:
-    """Tell whether a column whose name says nothing can hold codes of people."""
+    """Return whether a column whose name says nothing can hold codes of people."""
     if len(traits.columns) < 2 or _known_for_another(series.name):
         return False
     return _fits(series, called=True)
 
 
 def _known_for_another(name: str) -> bool:
-    """Tell whether a column's name says that it holds something else than people or keys."""
+    """Return whether a column's name says that it holds something else than people or keys."""
     if not set(words_of(name)).isdisjoint(_SHARED):
         return True
     return any(said.kind not in ("identifier", "key", "name") for said in said_by(name))
 
 
 def _more_than_namesakes(cells: pl.Series) -> bool:
-    """Tell whether full names repeat far more often than their parts explain."""
+    """Return whether full names repeat far more often than their parts explain."""
     names = as_string(cells).cast(pl.String).str.strip_chars()
     parts = names.str.splitn(" ", 2).struct.unnest()
     if parts.null_count().sum_horizontal()[0] > _MANY * parts.height:
@@ -345,7 +312,7 @@ def _more_than_namesakes(cells: pl.Series) -> bool:
 
 
 def _generalised(frame: pl.DataFrame, column: str, traits: Traits) -> bool:
-    """Tell whether a column numbers the groups of a release: its labels go with its values."""
+    """Return whether a column numbers the groups of a release: its labels go with its values."""
     if not traits.labeled(frame):
         return False
     names = [*traits.columns.values()]
@@ -372,20 +339,9 @@ def candidates(
 def decide(
     named: dict[str, Strength], distinct: Callable[[str], tuple[int, int]], rows: int
 ) -> People | None:
-    """Count the values of columns that may say whose row it is, and return the one that repeats.
-
-    If a column that clearly names people is different in every row, rows are people, and other
-    identifiers may repeat.
-
-    Parameters
-    ----------
-    named : dict
-        The columns, from `candidates`.
-    distinct : callable
-        Returns how many different values a column has, and in how many rows it has none.
-    rows : int
-        How many rows there are.
-    """
+    """Return the identifier that repeats, by the counts of its values; None if none does."""
+    # If a column that clearly names people differs in every row, rows are people, and other
+    # identifiers may repeat. `distinct`: as for `people_there`.
     counts: dict[str, int] = {}
     for column, strength in named.items():
         known, missing = distinct(column)
@@ -406,7 +362,7 @@ def decide(
 
 
 def _strength(listed: Sequence[str], *, role: bool) -> Strength | None:
-    """Tell how surely a column's words say whose row it is."""
+    """Return how surely a column's words say whose row it is."""
     said = [word for word in listed if word not in _SMALL]
     words = set(said)
     shared = not words.isdisjoint(_SHARED)
@@ -423,7 +379,7 @@ def _strength(listed: Sequence[str], *, role: bool) -> Strength | None:
 
 
 def _keyed(words: Sequence[str]) -> bool:
-    """Tell whether a word for a person and a word for a key stand side by side."""
+    """Return whether a word for a person and a word for a key stand side by side."""
     for at, word in enumerate(words):
         if not (word.startswith(_PERSON) or word in _SHORT):
             continue
@@ -437,11 +393,9 @@ def _keyed(words: Sequence[str]) -> bool:
 
 
 def _fits(series: pl.Series, *, called: bool) -> bool:
-    """Tell whether values can be identifiers: no fractions, lists, published labels or plain words.
-
-    Of a column that only its role makes a candidate, values must have digits, for names repeat
-    among different people.
-    """
+    """Return whether values can be identifiers: no fractions, lists, labels or plain words."""
+    # Not `called`: only its role makes the column a candidate. Then values must have digits, for
+    # names repeat among different people.
     cells = unnamed(series).drop_nulls()
     kind = cells.dtype
     if kind.is_nested() or kind == pl.Boolean or kind.is_temporal() or not len(cells):
@@ -462,16 +416,14 @@ def _fits(series: pl.Series, *, called: bool) -> bool:
 
 
 def words_are_names(name: str) -> bool:
-    """Tell whether a column's name says that it holds names or addresses of people."""
+    """Return whether a column's name says that it holds names or addresses of people."""
     return not set(words_of(name)).isdisjoint(_NAMES)
 
 
 def _shaped(series: pl.Series) -> bool:
-    """Tell whether all values of a column of text have the shape of an identifier.
-
-    Numbers with a prefix or leading zeros have it if the name does not say that they are something
-    else, such as postcodes.
-    """
+    """Return whether all values of a column of text have the shape of an identifier."""
+    # Numbers with a prefix or leading zeros have it unless the name says that they are something
+    # else, such as postcodes.
     if not is_text(series.dtype) or not set(words_of(series.name)).isdisjoint(_SHARED):
         return False
     cells = unnamed(series).drop_nulls()
@@ -534,10 +486,8 @@ def _named_and_born(
 def _together(
     frame: pl.DataFrame, columns: Sequence[str], more: Sequence[str] = ()
 ) -> People | None:
-    """Tell whether columns repeat together far more often than by chance, with others or not.
-
-    Chance is told from the columns alone: the others, as sex beside names, may depend on them.
-    """
+    """Return columns as an identifier if they repeat together far more often than by chance."""
+    # Chance is estimated from `columns` alone: `more`, as sex beside names, may depend on them.
     parts = pl.DataFrame([unnamed(frame[n]).alias(n) for n in (*columns, *more)]).drop_nulls()
     if parts.height < _ENOUGH:
         return None

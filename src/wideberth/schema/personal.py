@@ -161,7 +161,7 @@ def _british(text: str) -> bool:
 
 
 def _phone(text: str) -> bool:
-    """Tell a telephone number from a range, and from a number with a sign.
+    """Return whether a text is a telephone number, not a range or a number with a sign.
 
     >>> _phone("+49 170 1234567"), _phone("010000-020000"), _phone("+1234567.50")
     (True, False, False)
@@ -175,7 +175,7 @@ def _phone(text: str) -> bool:
 
 
 def _abroad(text: str) -> bool:
-    """Tell a number that begins with 00 and a country's code from one that is filled with zeros.
+    """Return whether a number begins with 00 and a country's code, not just with zeros.
 
     >>> _abroad("00491701234567"), _abroad("0044 7700 900123"), _abroad("000049170123")
     (True, True, False)
@@ -185,7 +185,7 @@ def _abroad(text: str) -> bool:
 
 
 def _in_country(text: str) -> bool:
-    """Tell whether digits are a telephone number that begins with a zero.
+    """Return whether digits are a telephone number that begins with a zero.
 
     >>> _in_country("01712345678"), _in_country("0001234567"), _in_country("01052013")
     (True, False, False)
@@ -195,7 +195,7 @@ def _in_country(text: str) -> bool:
 
 
 def _in_america(text: str) -> bool:
-    """Tell whether ten digits may be a telephone number of North America.
+    """Return whether ten digits may be a telephone number of North America.
 
     >>> _in_america("2125550187"), _in_america("1370000000"), _in_america("9115550187")
     (True, False, False)
@@ -242,40 +242,17 @@ def _insured(text: str) -> bool:
 
 @dataclass(frozen=True)
 class Kind:
-    """One way to write an address or number of a person.
-
-    Parameters
-    ----------
-    what : str
-        What people call it.
-    pattern : str
-        What it looks like; both polars and Python understand it.
-    holds : callable, optional
-        Whether the check of such a text is right.
-    chance : float
-        Which share of texts that look like it pass the check by chance.
-    inside : bool
-        Whether it counts wherever it is; else only if it is no part of a longer number or word.
-    undated : bool
-        Whether dates are left out first, as they may look like it.
-    mostly : float, optional
-        More than which share of the candidates must pass, as there is little else to tell it by.
-    beside_words : int, optional
-        How many of them are enough in a column of which other texts are words; by default no fewer
-        than in any column.
-    only_beside : bool
-        Whether only such columns count.
-    """
+    """One way to write an address or number of a person."""
 
     what: str
-    pattern: str
-    holds: Callable[[str], bool] | None = None
-    chance: float = 0.0
-    inside: bool = False
-    undated: bool = False
-    mostly: float | None = None
-    beside_words: int = _SEVERAL
-    only_beside: bool = False
+    pattern: str  # both polars and Python understand it
+    holds: Callable[[str], bool] | None = None  # whether the check digits of such a text are right
+    chance: float = 0.0  # share of texts that look like it and pass the check by chance
+    inside: bool = False  # counts wherever it is; else only outside longer numbers and words
+    undated: bool = False  # dates are left out first, as they may look like it
+    mostly: float | None = None  # more than this share of the candidates must pass
+    beside_words: int = _SEVERAL  # how many are enough in a column of which other texts are words
+    only_beside: bool = False  # only such columns count
 
     def found(self, text: str) -> tuple[int, int]:
         """Count the candidates in a text, and those of them whose check is right."""
@@ -373,7 +350,7 @@ KINDS = (
 
 
 def has_words(texts: pl.Series) -> bool:
-    """Tell whether some of a column's texts are words, so that it is no column of numbers.
+    """Return whether some of a column's texts are words, so that it is no column of numbers.
 
     >>> has_words(pl.Series(["none", "2125550187"])), has_words(pl.Series(["77158", "N/A"]))
     (True, False)
@@ -384,25 +361,13 @@ def has_words(texts: pl.Series) -> bool:
 def personal(texts: pl.Series, *, words: bool | None = None) -> dict[str, Bools]:
     """Find the texts that hold addresses or numbers of people.
 
-    Parameters
-    ----------
-    texts : polars.Series
-        Different texts of a column.
-    words : bool, optional
-        Whether the column holds words, if these texts are not all of it.
-
-    Returns
-    -------
-    dict
-        For each kind that was found, which texts hold it.
-
-    Examples
-    --------
     >>> found = personal(pl.Series(["to a.b@example.org", "77158", "MRN 123456", "E11.9"]))
     >>> {what: hits.tolist() for what, hits in found.items()}  # doctest: +NORMALIZE_WHITESPACE
     {'e-mail addresses': [True, False, False, False],
      'patient or record numbers': [False, False, True, False]}
     """
+    # Returns for each kind that was found which texts hold it. `words`: whether the column holds
+    # words, if these texts are not all of it.
     bare = texts.alias("")
     may = bare.str.contains(POSSIBLE) & ~bare.str.contains(DECIMAL)
     at = may.fill_null(False).arg_true().to_numpy()

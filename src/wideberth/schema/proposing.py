@@ -16,40 +16,21 @@ from wideberth.tables import ReadOptions
 
 @dataclass(frozen=True)
 class Suggestion:
-    """Something that a policy may say, and why.
+    """Something that a policy may say, and why."""
 
-    Parameters
-    ----------
-    value : mapping, list, str or number
-        What it says: for a principle an entry as a policy lists it, empty for a mere remark.
-    why : str
-        The reason, in plain words and without a value of the table.
-    active : bool
-        Whether it is in force; otherwise it is written as a comment, for somebody to decide.
-    """
-
-    value: Any
-    why: str
-    active: bool = True
+    value: Any  # for a principle an entry of a policy, empty for a mere remark
+    why: str  # in plain words, without a value of the table
+    active: bool = True  # otherwise it is written as a comment, for somebody to decide
 
 
 @dataclass(frozen=True, kw_only=True)
 class Proposal:
-    """What a policy should begin with, apart from the roles.
-
-    Parameters
-    ----------
-    principles : list of Suggestion
-        Entries of a policy's list of principles.
-    hierarchies, align : dict of str to Suggestion
-        Rules and grids, by column.
-    types : dict of str to str
-        Types other than the guessed ones that these need.
-    """
+    """What a policy should begin with, apart from the roles."""
 
     principles: list[Suggestion] = field(default_factory=list)
-    hierarchies: dict[str, Suggestion] = field(default_factory=dict)
-    align: dict[str, Suggestion] = field(default_factory=dict)
+    hierarchies: dict[str, Suggestion] = field(default_factory=dict)  # rules by column
+    align: dict[str, Suggestion] = field(default_factory=dict)  # grids by column
+    # other than the guessed ones, where the rest needs them
     types: dict[str, str] = field(default_factory=dict)
 
 
@@ -61,23 +42,7 @@ def policy_text(
     people: People | None = None,
     proposal: Proposal | None = None,
 ) -> str:
-    """Compose the policy that ``wideberth init`` proposes: names and counts, no values.
-
-    Parameters
-    ----------
-    guesses : sequence of Guess
-        From :func:`guess`.
-    table_name : str
-        Named in the first line.
-    options : ReadOptions, optional
-        How the table was read; what differs from the defaults is kept.
-    notes : sequence of str
-        What was noticed about the table, written as comments.
-    people : People, optional
-        An identifier that repeats, about which the custodian must decide.
-    proposal : Proposal, optional
-        Principles, hierarchies and grids, from `wideberth.advice.proposed_policy`.
-    """
+    """Compose the policy that ``wideberth init`` proposes: names and counts, no values."""
     reading = options or ReadOptions()
     sensitive = [g for g in guesses if g.role == "sensitive"]
     proposal = proposal or Proposal()
@@ -179,7 +144,7 @@ def _undecided_part(guesses: Sequence[Guess]) -> list[str]:
 
 
 def _choices(g: Guess) -> dict[str, str]:
-    """Say what each role would mean for a column."""
+    """Return what each role would mean for a column."""
     coarse = "ranges" if g.type in ("integer", "float", "decimal", "date") else "sets of values"
     many = f"{g.distinct} values"
     return {

@@ -36,21 +36,11 @@ _CLOCK = r"^(?:[01]?[0-9]|2[0-4]):[0-5][0-9](?::[0-5][0-9](?:\.[0-9]+)?)?(?: ?[A
 
 @dataclass(frozen=True)
 class Question:
-    """Something about a column that only a person can answer.
-
-    Parameters
-    ----------
-    what : str
-        What is unclear.
-    hint : str
-        What to write to answer it.
-    ways : sequence of str
-        Notations that fit.
-    """
+    """Something about a column that only a person can answer."""
 
     what: str
-    hint: str
-    ways: Sequence[str] = ()
+    hint: str  # what to write to answer it
+    ways: Sequence[str] = ()  # notations that fit
 
     @property
     def error(self) -> ParameterError:
@@ -63,23 +53,13 @@ def question(
 ) -> Question | None:
     """Return what must be answered before a column of text is taken for numbers, or for none.
 
-    Parameters
-    ----------
-    series : polars.Series
-        The column.
-    made : bool
-        Whether this program wrote it: then a point parts decimals.
-    slips : bool
-        Whether to ask about a few texts among numbers or dates, too.
-    rows : bool
-        Whether the column has the rows of the table, so that one can be named.
-
-    Examples
-    --------
     >>> print(question(pl.Series("wage", ["77158,97", "1200,50"])).what)
     column 'wage' looks like numbers written as 1234,56, and stays text until you confirm that
     >>> question(pl.Series("wage", ["77158.97", "1200.50"]))
     """
+    # `made`: this program wrote the column, so a point parts decimals. `slips`: ask about a few
+    # texts among numbers or dates, too. `rows`: the column has the rows of the table, so one can be
+    # named.
     if not is_text(series.dtype):
         return None
     name, texts = series.name, unnamed(series)
@@ -129,7 +109,7 @@ text, types={'born': 'text'}
 
 
 def _disguised(texts: pl.Series) -> list[str]:
-    """Tell in which forms a column has numbers that no notation reads, if it has nothing else.
+    """Return the forms of a column's numbers if no notation reads them and it has nothing else.
 
     >>> _disguised(pl.Series(["(1,200.50)", "3.5"])), _disguised(pl.Series(["(a)", "92k"]))
     (['stand in parentheses'], [])
@@ -149,7 +129,7 @@ def _disguised(texts: pl.Series) -> list[str]:
 
 
 def _as_text(name: str) -> str:
-    """Say what to write so that a column that looks like something else is text."""
+    """Return what to write so that a column that looks like something else is text."""
     entry = f'{name} = "text" under [types]'
     return what_to_type(
         python=f'if that is what it is, {entry}, or types={{"{name}": "text"}}',
@@ -263,7 +243,7 @@ def on_values(name: str, texts: pl.Series) -> list[str]:
 
 
 def is_remarked(dtype: pl.DataType) -> bool:
-    """Tell whether there is something to remark on the values of a type: texts, and times."""
+    """Return whether there is something to remark on the values of a type: texts, and times."""
     return is_text(dtype) or dtype == pl.Time
 
 

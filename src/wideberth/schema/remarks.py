@@ -21,22 +21,12 @@ from wideberth.words import is_text
 def proposed(frame: pl.DataFrame, options: ReadOptions) -> ReadOptions:
     """Propose how to read a table better: notations that leave no doubt, and what is missing.
 
-    A token counts as missing if numbers or dates stand beside it in every column that has it.
-
-    Parameters
-    ----------
-    frame : polars.DataFrame
-        The table, read by the options.
-    options : ReadOptions
-        What is known.
-
-    Examples
-    --------
     >>> people = pl.DataFrame({"wage": ["1200,50", "N/A"], "sex": ["f", "m"]})
     >>> better = proposed(people, ReadOptions())
     >>> better.missing, better.formats
     (('?', '', 'NA', 'N/A'), {'wage': '1234,56'})
     """
+    # A token counts as missing if numbers or dates stand beside it in every column that has it.
     texts = {
         series.name: unnamed(series).drop_nulls().unique().cast(pl.String)
         for series in frame
@@ -61,15 +51,7 @@ def proposed(frame: pl.DataFrame, options: ReadOptions) -> ReadOptions:
 
 
 def noticed(frame: pl.DataFrame, options: ReadOptions, better: ReadOptions) -> list[str]:
-    """Say what `init` noticed: how columns are read, what looks missing or alike, strays.
-
-    Parameters
-    ----------
-    frame : polars.DataFrame
-        The table as it is read by the first options.
-    options, better : ReadOptions
-        How it was read, and how `proposed` says it should be.
-    """
+    """Return what `init` noticed: how columns are read, what looks missing or alike, strays."""
     added = [token for token in better.missing if token not in options.missing]
     said = [f'"{token}" is proposed as missing: {_counted(frame, token)}' for token in added]
     said += [

@@ -22,15 +22,7 @@ MEANING = {
 
 
 def check_roles(columns: Iterable[str], roles: Mapping[str, Sequence[str]]) -> None:
-    """Raise a ``PolicyError`` unless every column has exactly one role, or is undecided.
-
-    Parameters
-    ----------
-    columns : iterable of str
-        The columns of the table.
-    roles : mapping of str to sequence of str
-        The columns of each role in :data:`ROLES`, and perhaps of :data:`UNDECIDED`.
-    """
+    """Raise a ``PolicyError`` unless every column has exactly one role, or is undecided."""
     columns = list(columns)
     given: dict[str, str] = {}
     for role, members in roles.items():
@@ -89,7 +81,7 @@ insensitive (harmless: published as it is, unprotected)
 
 
 def how_to_decide(it: str) -> str:
-    """Say where columns are listed that have no role yet, and what each role means.
+    """Return where to list columns that have no role yet, and what each role means.
 
     >>> how_to_decide("it").partition(" (")[0]
     'list it under one of the roles: identifier'

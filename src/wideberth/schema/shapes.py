@@ -67,23 +67,13 @@ _CLOCK = {4: r"^(?:[01][0-9]|2[0-3])[0-5][0-9]$", 6: r"^(?:[01][0-9]|2[0-3])(?:[
 
 
 def shape_of(series: pl.Series, type_: str, *, ranges: bool = False) -> str | None:
-    """Say what the values of a column look like if that makes it an identifier, else None.
+    """Return what the values look like if that makes the column an identifier, else None.
 
-    Parameters
-    ----------
-    series : polars.Series
-        The column.
-    type_ : str
-        Its type.
-    ranges : bool
-        Whether its values may be published ranges, which can look like telephone numbers.
-
-    Examples
-    --------
     >>> shape_of(pl.Series(["ann@example.org", "bob@example.com"]), "text")
     'its values look like e-mail addresses'
     >>> shape_of(pl.Series(["north", "south"]), "text")
     """
+    # `ranges`: values may be published ranges, which can look like telephone numbers.
     if type_ not in ("text", "category") or not is_text(series.dtype):
         return None
     present = unnamed(series).drop_nulls().head(_FIRST).cast(pl.String)
@@ -104,7 +94,7 @@ def shape_of(series: pl.Series, type_: str, *, ranges: bool = False) -> str | No
 
 
 def _is_free(present: pl.Series, texts: pl.Series) -> bool:
-    """Tell whether texts are sentences that somebody wrote, nearly each of them another one."""
+    """Return whether texts are sentences that somebody wrote, nearly each of them another one."""
     if len(texts) < max(_SEVERAL, _DIFFER * len(present)):
         return False
     if texts.str.contains(r"^\s*[\[{(]").sum() > _MOST * len(texts):  # a published set of values
@@ -115,7 +105,7 @@ def _is_free(present: pl.Series, texts: pl.Series) -> bool:
 
 
 def has_times(series: pl.Series) -> bool:
-    """Tell whether a column holds times of the day beside dates.
+    """Return whether a column holds times of the day beside dates.
 
     >>> has_times(pl.Series(["2020-01-01 10:03:59"])), has_times(pl.Series(["2020-01-01"]))
     (True, False)
@@ -130,27 +120,16 @@ def has_times(series: pl.Series) -> bool:
 
 
 def numbers_people(series: pl.Series, type_: str, *, coded: bool = False) -> bool:
-    """Tell whether a column seems to hold numbers of people or records that repeat.
+    """Return whether a column seems to hold numbers of people or records that repeat.
 
-    They are many, none of them frequent, and look as if somebody had given them out.
-
-    Parameters
-    ----------
-    series : polars.Series
-        The column.
-    type_ : str
-        Its type.
-    coded : bool
-        Whether only numbers with a prefix or leading zeros count.
-
-    Examples
-    --------
     >>> visits = pl.Series([100_000 + 37 * (i // 3) for i in range(3000)])
     >>> numbers_people(visits, "integer"), numbers_people(visits % 90, "integer")
     (True, False)
     >>> numbers_people(pl.Series([f"P-{4000 + 7 * (i // 3)}" for i in range(90)]), "text")
     True
     """
+    # They are many, none of them frequent, and look as if somebody had given them out. `coded`:
+    # only numbers with a prefix or leading zeros count.
     present = unnamed(series).drop_nulls()
     if type_ not in ("integer", "text") or not (is_text(present.dtype) or type_ == "integer"):
         return False
@@ -161,7 +140,7 @@ def numbers_people(series: pl.Series, type_: str, *, coded: bool = False) -> boo
 
 
 def _given_out(values: pl.Series, counts: Ints, *, coded: bool) -> bool:
-    """Tell whether different values are many, none of them frequent, and look like numbers."""
+    """Return whether different values are many, none of them frequent, and look like numbers."""
     rows, many = int(counts.sum()), len(values)
     if many < max(_CODED, _SHARE * rows) or too_often(counts):
         return False
@@ -172,7 +151,7 @@ def _given_out(values: pl.Series, counts: Ints, *, coded: bool) -> bool:
 
 
 def too_often(counts: Ints) -> bool:
-    """Tell whether a value has more rows than one person or record has among many.
+    """Return whether a value has more rows than one person or record has among many.
 
     >>> too_often(np.array([3, 10])), too_often(np.array([3, 11])), too_often(np.ones(9))
     (False, True, False)
@@ -181,7 +160,7 @@ def too_often(counts: Ints) -> bool:
 
 
 def are_days(values: pl.Series) -> bool:
-    """Tell whether different whole numbers are years, or days in digits.
+    """Return whether different whole numbers are years, or days in digits.
 
     >>> are_days(pl.Series([19790517, 20130531])), are_days(pl.Series([504_746, 981_177]))
     (True, False)
@@ -195,17 +174,8 @@ def are_days(values: pl.Series) -> bool:
 
 
 def look_numbered(values: pl.Series, rows: int) -> bool:
-    """Tell whether different values look like numbers that somebody gave out, one after another.
+    """Return whether different values look like numbers that somebody gave out, one after another.
 
-    Parameters
-    ----------
-    values : polars.Series
-        The different values: numbers, or texts of digits, perhaps with a prefix.
-    rows : int
-        How many rows they are of.
-
-    Examples
-    --------
     >>> look_numbered(pl.Series([103_227, 103_311, 104_597]), 3)
     True
     >>> look_numbered(pl.Series([20_000, 31_500, 47_000]), 3)
@@ -213,6 +183,7 @@ def look_numbered(values: pl.Series, rows: int) -> bool:
     >>> look_numbered(pl.Series(["P-0017", "P-4711", "P-2503"]), 3)
     True
     """
+    # `values` are the different numbers, or texts of digits, of so many `rows`.
     read = _read_numbers(values)
     if read is None:
         return False
@@ -235,7 +206,7 @@ class _Numbers:
         return self.prefixed or self.padded
 
     def given_out(self, many: int, rows: int) -> bool:
-        """Tell whether they are consecutive, or all of the same length and not rounded."""
+        """Return whether they are consecutive, or all of the same length and not rounded."""
         low, high = int(self.numbers.min()), int(self.numbers.max())
         rounded = float(np.mean(self.numbers % 10 == 0)) >= 2 * _SHARE
         if not self.coded:
@@ -279,12 +250,12 @@ def _templated(texts: pl.Series) -> bool:
 
 
 def _are_measures(texts: pl.Series) -> bool:
-    """Tell whether all texts are times, scores, addresses of machines, or parts of years."""
+    """Return whether all texts are times, scores, addresses of machines, or parts of years."""
     return any(bool(texts.str.contains(rf"^\s*(?:{form})\s*$").all()) for form in _MEASURES)
 
 
 def _are_prefixes(prefixes: pl.Series, texts: pl.Series) -> bool:
-    """Tell whether what stands before digits can name a site or a kind of number."""
+    """Return whether what stands before digits can name a site or a kind of number."""
     if len(prefixes) > max(1, min(_PREFIXES, len(texts) // _CODED)):
         return False
     long = prefixes.str.len_chars() > _LETTERS_BEFORE
@@ -296,7 +267,7 @@ def _are_prefixes(prefixes: pl.Series, texts: pl.Series) -> bool:
 
 
 def _are_times(tails: pl.Series, width: int) -> bool:
-    """Tell whether digits are days, or times of the day until the evening."""
+    """Return whether digits are days, or times of the day until the evening."""
     clock = _CLOCK.get(width)
     if clock is not None and tails.str.contains(clock).all() and tails.str.contains("^[12]").any():
         return True

@@ -52,36 +52,16 @@ _SELDOM, _FEW = 0.1, 5  # the share of rows, or rows, that lack a cell which peo
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Facts:
-    """What is asked of a table, wherever its rows are.
-
-    Parameters
-    ----------
-    rows : int
-        How many rows it has.
-    empty : int
-        How many of them are empty in all columns.
-    ends : polars.DataFrame, optional
-        The last rows. Tables without an order have none.
-    called : polars.DataFrame
-        Rows in which a text begins with a word for a total.
-    numbers : sequence of int
-        Which rows these are, from 1; 0 if rows have no numbers.
-    nulls : callable
-        Returns how many rows lack a cell, by column.
-    sums : callable
-        Returns the sum of a column of numbers; None of another column.
-    count : callable
-        Returns how many rows have a text in a column.
-    """
+    """What is asked of a table, wherever its rows are."""
 
     rows: int
-    empty: int
-    ends: pl.DataFrame | None
-    called: pl.DataFrame
-    numbers: Sequence[int]
-    nulls: Callable[[], Mapping[str, int]]
-    sums: Callable[[str], float | None]
-    count: Callable[[str, str], int]
+    empty: int  # how many rows are empty in all columns
+    ends: pl.DataFrame | None  # the last rows; None of a table without an order
+    called: pl.DataFrame  # rows in which a text begins with a word for a total
+    numbers: Sequence[int]  # which rows these are, from 1; 0 if rows have no numbers
+    nulls: Callable[[], Mapping[str, int]]  # how many rows lack a cell, by column
+    sums: Callable[[str], float | None]  # the sum of a column of numbers; None of another column
+    count: Callable[[str, str], int]  # how many rows have a text in a column
 
 
 @dataclass(frozen=True)
@@ -257,7 +237,7 @@ class _Look:
         return found[::-1], last
 
     def is_total(self, row: Mapping[str, object], *, near: bool) -> bool:
-        """Tell whether a row in which a word for a total stands is one; near the end, more are."""
+        """Return whether a row with a word for a total is one; near the end, less is enough."""
         texts = {name: cell for name, cell in row.items() if isinstance(cell, str)}
         words = {name: cell.strip().rstrip(":.").strip().lower() for name, cell in texts.items()}
         named = [name for name, cell in texts.items() if re.search(CALLED, cell)]
@@ -273,10 +253,8 @@ class _Look:
         return any(self._adds_up(name, cell, averaged) for name, cell in row.items())
 
     def is_sum(self, last: int) -> bool:
-        """Tell whether the last row alone lacks a cell, and has the sum of a column.
-
-        Of few numbers the last may be the sum of the others by chance.
-        """
+        """Return whether the last row alone lacks a cell, and has the sum of a column."""
+        # Of few numbers the last may be the sum of the others by chance.
         if last <= _MANY:
             return False
         row = self.row(last)
@@ -286,7 +264,7 @@ class _Look:
         return any(self._adds_up(name, cell, False) for name, cell in row.items())
 
     def _adds_up(self, name: str, cell: object, averaged: bool) -> bool:
-        """Tell whether a cell is the sum of the others in its column, or their average."""
+        """Return whether a cell is the sum of the others in its column, or their average."""
         value = _number(cell)
         if not value or (total := self.facts.sums(name)) is None:
             return False

@@ -66,7 +66,7 @@ class Traits:
 
     @classmethod
     def of(cls, columns: Sequence[str], ignored: Collection[str] = ()) -> Traits:
-        """Find them by their names.
+        """Find these columns by their names.
 
         >>> Traits.of(["id", "age", "date_of_birth", "sex", "town"]).columns
         {'sex': 'sex', 'years': 'date_of_birth'}
@@ -86,21 +86,19 @@ class Traits:
         return cls(found)
 
     def without(self, *kinds: Kind) -> Traits:
-        """Return the others."""
+        """Return the columns of all other kinds."""
         return Traits({kind: name for kind, name in self.columns.items() if kind not in kinds})
 
     def labeled(self, frame: pl.DataFrame) -> bool:
-        """Tell whether they are published ranges, sets or masks, so that a table is a release."""
+        """Return whether they are published ranges, sets or masks, so that a table is a release."""
         cells = (frame[name] for name in self.columns.values())
         return any(
             cell.cast(pl.String).str.contains(_LABEL).any() for cell in cells if is_text(cell.dtype)
         )
 
     def all_say(self, frame: pl.DataFrame, column: str, *, chance: float) -> bool:
-        """Tell whether rows that agree in a column seem one person's, leaving out any one of them.
-
-        What depends on one of them alone, as a town's code on the postcode, does not.
-        """
+        """Return whether rows equal in a column seem one person's, even without any one trait."""
+        # What depends on one trait alone, as a town's code on the postcode, does not pass.
         if self.verdict(frame, column, chance=chance) != "same":
             return False
         return all(
@@ -108,19 +106,9 @@ class Traits:
         )
 
     def verdict(self, frame: pl.DataFrame, column: str, *, chance: float) -> Verdict:
-        """Tell whether rows that agree in a column seem to be the same person's.
-
-        Two rows of each value are compared in all that people keep, and so are rows of two values.
-
-        Parameters
-        ----------
-        frame : polars.DataFrame
-            The table, or all rows of some values of the column.
-        column : str
-            The column.
-        chance : float
-            How often rows of two values may agree. If they agree more often, it is unclear.
-        """
+        """Return whether rows that agree in a column seem to be the same person's."""
+        # Two rows of each value are compared in all traits, and so are rows of two values. If those
+        # agree more often than `chance`, the verdict is "unclear".
         names = [name for name in self.columns.values() if name != column]
         codes = unnamed(frame[column]).rank("dense").to_physical()
         rows = np.flatnonzero(codes.is_not_null().to_numpy())
@@ -155,7 +143,7 @@ def _comparable(series: pl.Series) -> pl.Series:
 
 
 def _agree(kept: Sequence[pl.Series], one: Ints, other: Ints) -> Bools:
-    """Tell which rows agree with which others; what is missing agrees with everything."""
+    """Return which rows agree with which others; what is missing agrees with everything."""
     agree = np.ones(len(one), dtype=bool)
     for cells in kept:
         here, there = cells[one], cells[other]
@@ -171,7 +159,7 @@ def _divergence(share: float, chance: float) -> float:
 
 
 def of_several(frame: pl.DataFrame, column: str) -> bool:
-    """Tell whether most rows that agree in a column differ in sex, birth or age."""
+    """Return whether most rows that agree in a column differ in sex, birth or age."""
     for other in frame.columns:
         words = set(words_of(other)) - _BESIDE
         if other == column or not words or not words <= SEX | BIRTH | _AGE:
@@ -192,13 +180,8 @@ def of_several(frame: pl.DataFrame, column: str) -> bool:
 
 
 def repeats_by_chance(frame: pl.DataFrame) -> float:
-    """Return how many rows repeat another one's values by chance, if columns are independent.
-
-    Parameters
-    ----------
-    frame : polars.DataFrame
-        Columns without missing values.
-    """
+    """Return how many rows repeat another one's values by chance, if columns are independent."""
+    # No column may have missing values.
     alike = 1.0
     for part in frame:
         shares = part.unique_counts().cast(pl.Float64) / frame.height

@@ -27,26 +27,15 @@ _BEYOND = "1" + "0" * DIGITS  # stands for every number that is too long
 
 
 def infer_type(series: pl.Series) -> str:
-    """Tell the type of a column from all its values.
+    """Return the type of a column, one of TYPES, by all its values.
 
-    Parameters
-    ----------
-    series : polars.Series
-        Text, as read from CSV, or already typed.
-
-    Returns
-    -------
-    str
-        One of :data:`TYPES`. Digits with leading zeros are text: as numbers, different codes
-        could become the same. So are numbers that cannot be held exactly, in 38 digits over the
-        column's smallest unit, unless two texts are the same number: as text they would count as
-        different, so the column has the type of its numbers, and converting refuses it.
-
-    Examples
-    --------
     >>> infer_type(pl.Series(["21", "34"])), infer_type(pl.Series(["01234", "99999"]))
     ('integer', 'text')
     """
+    # Digits with leading zeros are text: as numbers, different codes could become the same. So are
+    # numbers that 38 digits over the column's smallest unit cannot hold, unless two texts are the
+    # same number: as text these would count as different, so it is a column of numbers, and
+    # converting refuses it.
     dtype = series.dtype
     if is_text(dtype) or dtype == pl.Null:
         return _infer_from_text(unnamed(series))
@@ -85,7 +74,7 @@ def _infer_from_text(series: pl.Series) -> str:
 
 
 def _repeats_a_number(texts: pl.Series) -> bool:
-    """Tell whether two of a column's texts are one number, as 1 and 1.0 are, however long."""
+    """Return whether two of a column's texts are one number, as 1 and 1.0 are, however long."""
     seen = set()
     for text in texts.to_list():
         try:
@@ -106,28 +95,12 @@ def _repeats_a_number(texts: pl.Series) -> bool:
 def convert(series: pl.Series, type_: str) -> pl.Series:
     """Turn a column into the polars type that stands for `type_`.
 
-    Parameters
-    ----------
-    series : polars.Series
-        Text or already typed; blanks around numbers, dates and truth values do not count.
-    type_ : str
-        One of :data:`TYPES`.
-
-    Returns
-    -------
-    polars.Series
-        an integer or float type, ``Decimal``, ``Date`` (a ``Datetime`` stays one), ``Boolean``,
-        ``List(Float64)``, or ``String`` for text and category (an ``Enum`` stays one, as its
-        categories are ordered); missing stays missing.
-        Numbers are exact: an integer beyond 64 bits becomes a ``Decimal``, and so does a float
-        column with a number that is not the shortest decimal of a ``Float64``.
-        The first value that does not fit is a ``TableError`` with its row.
-
-    Examples
-    --------
     >>> convert(pl.Series("paid", ["yes", None, "No"]), "boolean").to_list()
     [True, None, False]
     """
+    # Numbers are exact: an integer beyond 64 bits becomes a Decimal, and so does a float column
+    # with a number that is not the shortest decimal of a Float64. A Datetime stays one, and so does
+    # an Enum, as its categories are ordered.
     if type_ not in TYPES:
         raise ParameterError(f"there is no type {type_!r}", hint=f"use one of {', '.join(TYPES)}")
     dtype, inferred = series.dtype, infer_type(series) if series.dtype.is_nested() else None
@@ -170,7 +143,7 @@ def convert(series: pl.Series, type_: str) -> pl.Series:
 
 
 def confirmation(name: str, ways: Sequence[str]) -> str:
-    """Say what to write so that a column is read in one of several notations."""
+    """Return what to write so that a column is read in one of several notations."""
     key = name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else f'"{name}"'
     entry = " or ".join(f'{key} = "{way}"' for way in ways)
     policy = f"{entry} under [formats] of the policy"
@@ -185,7 +158,7 @@ def confirmation(name: str, ways: Sequence[str]) -> str:
 
 
 def _short(numbers: pl.Series) -> bool:
-    """Tell whether floats give back integers or decimals as they are."""
+    """Return whether floats give back integers or decimals as they are."""
     scale = numbers.dtype.scale if isinstance(numbers.dtype, pl.Decimal) else 0
     ends = [abs(Decimal(end)) for end in (numbers.min(), numbers.max()) if end is not None]  # type: ignore[arg-type]
     return max(ends, default=Decimal()) < Decimal(10) ** (SURE - scale)
@@ -231,10 +204,8 @@ def _decimals(text: pl.Series) -> pl.Series:
 
 
 def _numbers(text: pl.Series) -> pl.Series:
-    """Read numbers exactly: as floats if those denote all of them, else as decimals.
-
-    A float denotes the shortest decimal that is read as it (see `wideberth.exact`).
-    """
+    """Read numbers exactly: as floats if those denote all of them, else as decimals."""
+    # A float denotes the shortest decimal that is read as it (see `wideberth.exact`).
     read = floats(text)
     numbers = read.is_not_null() & text.str.contains("[0-9]")  # nan and inf are refused elsewhere
     # Far from the ends of their range, floats give back so many digits, whatever their power is.
@@ -250,7 +221,7 @@ def _numbers(text: pl.Series) -> pl.Series:
 
 
 def _all_denoted(read: pl.Series, text: pl.Series) -> bool:
-    """Tell whether floats denote the numbers that they were read from."""
+    """Return whether floats denote the numbers that they were read from."""
     written = read.cast(pl.String)
     unlike = written != text
     # A few tell as much as all, if most of them have more digits than floats do.
@@ -265,11 +236,10 @@ def _all_denoted(read: pl.Series, text: pl.Series) -> bool:
 def _significant(text: pl.Series) -> pl.Series:
     """Write numbers as their digits, without zeros at either end, and a power of ten.
 
-    Numbers that are written alike are equal; missing if the power is beyond all bounds.
-
     >>> _significant(pl.Series(["-12.50", "1250e-3", "100", "0.0"])).to_list()
     ['-125e-1', '125e-2', '1e2', 'e']
     """
+    # Numbers written alike are equal. Missing if the power is beyond all bounds.
     mantissa = text.str.extract(r"^[+-]?([0-9.]+)")
     behind = mantissa.str.extract(r"\.([0-9]*)$").str.len_chars().fill_null(0)
     digits = mantissa.str.replace_all(".", "", literal=True)

@@ -15,7 +15,7 @@ _EQUALLY_LONG = "give every row numbers of the same components, or no value at a
 
 
 def is_vector(dtype: pl.DataType) -> bool:
-    """Tell whether the cells of a column are lists or structs of numbers.
+    """Return whether the cells of a column are lists or structs of numbers.
 
     >>> is_vector(pl.List(pl.Float64)), is_vector(pl.Struct({"flu": pl.String}))
     (True, False)
@@ -35,11 +35,9 @@ def _number(dtype: object) -> bool:
 
 
 def components(series: pl.Series) -> list[pl.Series]:
-    """Take a column of lists or structs apart; none if it has no value.
-
-    Components are named ``profile[0]`` of a list, ``disease.flu`` of a struct. A missing value
-    lacks all of them. Lists that are not as long as the first are refused.
-    """
+    """Split a column of lists or structs into its components; none if it has no value."""
+    # Components are named `profile[0]` of a list, `disease.flu` of a struct. A missing value lacks
+    # all of them. Lists that are not as long as the first are refused.
     name, cells = series.name, series.alias("")
     if isinstance(cells.dtype, pl.Struct):
         lacking = cells.is_null()

@@ -184,17 +184,10 @@ _OWNED = {*_OWNERS.split(), *PERSONS.split()} - {"people"}  # whose number is ho
 
 @dataclass(frozen=True)
 class Said:
-    """A word of a column's name, and what it says.
+    """A word of a column's name, and what it says."""
 
-    Parameters
-    ----------
-    word : str
-        The word, or several that belong together.
-    kind : str
-        "identifier", "key", "name", "timestamp", "text", "sensitive", "quasi" or "ambiguous".
-    """
-
-    word: str
+    word: str  # perhaps several that belong together
+    # "identifier", "key", "name", "timestamp", "text", "sensitive", "quasi" or "ambiguous"
     kind: str
 
     @property
@@ -235,7 +228,7 @@ def said_by(name: str) -> list[Said]:
 
 
 def why_ambiguous(said: Said) -> str:
-    """Say what a word may stand for."""
+    """Return what a word may stand for."""
     return _AMBIGUOUS[said.word]
 
 

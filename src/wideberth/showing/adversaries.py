@@ -40,10 +40,8 @@ def identity(risk: Dict) -> Table:
 
 
 def chief(measures: Dict) -> tuple[str, Dict]:
-    """Return the risk that counts most of what was measured, after how a value is then known.
-
-    To be near a value is enough where near means something; else it must be guessed.
-    """
+    """Return how a value is then known, and the risk, for the risk that counts most."""
+    # To be near a value is enough where near means something; else it must be guessed.
     if near := measures.get("nearness"):
         return f"to within {nearness(near)}", near["risk"]
     if far := measures.get("dissimilarity"):
@@ -55,7 +53,7 @@ def chief(measures: Dict) -> tuple[str, Dict]:
 
 
 def looked_at(victims: Dict | None) -> str:
-    """Say how many were looked at, if not all were, to tell who faces which groups.
+    """Describe how many were looked at, if not all were, to find who faces which groups.
 
     >>> looked_at({"looked_at": 802, "of": 6000, "exact": False})
     ' (802 of 6,000 looked at)'
@@ -173,7 +171,7 @@ def disclosures(change: Dict) -> list[tuple[str, str]]:
 
 
 def claims(attribute: Dict) -> list[str]:
-    """Say in words how near values are known, of whom and how surely. No value is named."""
+    """Describe how near values are known, of whom and how surely, without naming a value."""
     said = []
     mixed = "Group not known" + looked_at(attribute.get("victims"))
     for who, key in (("Group known", "known"), (mixed, "covering")):

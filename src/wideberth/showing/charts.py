@@ -65,11 +65,10 @@ def at_risk(
 def tradeoff(
     curve: Spec, *, name: str, movable: bool = False, letters: tuple[str, str] = ("ε", "m")
 ) -> Chart:
-    """Draw what ε leaves to m, and the point that was chosen.
-
-    The datasets are named, "curve" and "chosen", for a page that replaces them. If the point is
-    `movable`, it has a place even where none was chosen, and the frame leaves room above the line.
-    """
+    """Draw which m is possible for each ε, and the point that was chosen."""
+    # The datasets are named, "curve" and "chosen", for a page that replaces them. If the point is
+    # `movable`, it has a place even where none was chosen, and the frame leaves room above the
+    # line.
     relative, (near, among) = curve["relative"], letters
     chosen = None
     if curve["epsilon"] is not None and curve["m"] is not None:
@@ -227,11 +226,9 @@ def adversaries(
     on: str,
     bound: float | None = None,
 ) -> Chart:
-    """Compare who knows the victim's group with who must find it: worst and mean chance of each.
-
-    Each of `pairs` is what is learnt, with the risk for the one and for the other; `bound` is what
-    the policy permits.
-    """
+    """Compare adversaries who know the victim's group with those who must find it."""
+    # pairs: what is learnt, with the risk for the one and for the other; worst and mean chances are
+    # drawn. bound: what the policy permits.
     dots, rows = [], []
     for what, known, covering in pairs:
         for who, risk in zip(_ADVERSARIES, (known, covering), strict=True):

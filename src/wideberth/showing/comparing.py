@@ -17,20 +17,12 @@ _LETTER, _LINE = 6.4, 15  # how much room a letter and a line take, in pixels
 def compared(runs: Iterable[Mapping[str, Any]], *, name: str = "compared") -> Chart:
     """Draw the loss of each run against its worst chance to guess.
 
-    Parameters
-    ----------
-    runs : iterable of mapping
-        The "name" of each, its "loss" (NCP, a share) and "risk" (a chance). One that lacks either
-        stands in the table only.
-    name : str
-        Of the chart.
-
-    Examples
-    --------
     >>> chart = compared([{"name": "run 1", "loss": 0.02, "risk": 0.25}])
     >>> chart.columns
     ('run', 'detail lost (NCP)', 'worst chance to guess, group known or not')
     """
+    # Each run has a "name", a "loss" (NCP, a share) and a "risk" (a chance). One that lacks either
+    # stands in the table only.
     runs = list(runs)
     known = [run for run in runs if run["loss"] is not None and run["risk"] is not None]
     right = max([run["loss"] for run in known], default=0) * 1.15 or 1
@@ -83,7 +75,7 @@ def _short(name: str) -> str:
 
 
 def _written(points: list[Spec], right: float, top: float) -> list[Spec]:
-    """Say of each point where its text stands, so that no text covers another or a point."""
+    """Place the text of each point so that no text covers another or a point."""
     wide, high = WIDTH - 70, _HEIGHT - 50  # of what is left between the axes
     places = [(p["loss"] / right * wide, high - p["risk"] / top * high) for p in points]
     taken = [(x - 6, y - 6, x + 6, y + 6) for x, y in places]

@@ -135,7 +135,7 @@ def utility(told: Mapping[str, Any]) -> str:
 
 
 def queries(told: Mapping[str, Any]) -> str:
-    """Show a `QueryError`: the error that so many queries do not exceed."""
+    """Show a `QueryError`: the errors that given shares of the queries do not exceed."""
     rows = [(percent(float(q)), percent(e)) for q, e in told["quantiles"].items()]
     head = f"{counted(told['queries'], 'query', 'queries')}, mean error {percent(told['mean'])}"
     return _box(f"<strong>{escape(head)}</strong>", _table(("queries", "error at most"), rows))

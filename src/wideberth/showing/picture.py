@@ -55,25 +55,13 @@ _CONFIG: Spec = {
 
 @dataclass(frozen=True, kw_only=True)
 class Chart:
-    """A picture with what it shows in words and in numbers.
+    """A picture, with what it shows in words and in numbers."""
 
-    Parameters
-    ----------
-    name : str
-        Of letters and hyphens, different from that of every other chart of a page.
-    title, text : str
-        What it shows, in a few words and in a sentence.
-    columns, rows
-        Its data as a table: the names of the columns, and what is written in each row.
-    spec : dict
-        How it is drawn.
-    """
-
-    name: str
-    title: str
+    name: str  # of letters and hyphens; no other chart of a page has it
+    title: str  # what it shows, in a few words; `text` is a sentence
     text: str
     columns: tuple[str, ...]
-    rows: Sequence[tuple[str, ...]]
+    rows: Sequence[tuple[str, ...]]  # the data as a table, with `columns` as its heads
     spec: Spec
 
     def to_dict(self) -> Spec:
@@ -125,7 +113,7 @@ def _own_ids(svg: str, name: str) -> str:
 
 
 def told_apart(names: list[str]) -> Spec:
-    """Give each of two names a colour and a shape of its own."""
+    """Assign a colour and a shape to each of two names."""
     domain = {"domain": names}
     named = {"field": "who", "type": "nominal", "title": None}
     return {
@@ -198,11 +186,9 @@ def bars(
 
 
 def by_place(data: Iterable[Spec], field: str, order: list[str]) -> tuple[list[Spec], Spec]:
-    """Number the rows of a picture, and return the axis that writes a name beside each.
-
-    Vega keeps names as keys of objects and puts them into expressions, where it takes
-    `constructor` for what every object has. Numbers are safe; names are values of a parameter.
-    """
+    """Number the rows of a picture, and return the axis that writes a name beside each."""
+    # Vega keeps names as keys of objects and puts them into expressions, where it takes
+    # `constructor` for what every object has. Numbers are safe; names are values of a parameter.
     places = {name: place for place, name in enumerate(order)}
     axis = {
         "field": field,
@@ -219,10 +205,8 @@ def room(texts: Iterable[str]) -> int:
 
 
 def picture(layers: list[Spec], *, height: int, rows: Sequence[str] = ()) -> Spec:
-    """Return a whole specification: layers in a frame of a fixed size, on whatever lies behind.
-
-    The names of its `rows` are what `by_place` numbered.
-    """
+    """Return a whole specification: layers in a frame of a fixed size, without a background."""
+    # rows: the names that `by_place` numbered.
     named = {"params": [{"name": _NAMES, "value": list(rows)}]} if rows else {}
     return {
         **named,

@@ -26,20 +26,10 @@ _BOUNDS = ("epsilon-m", "delta-l", "frequency-l")
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """A table as it is shown.
+    """A table as it is shown."""
 
-    Parameters
-    ----------
-    caption : str
-        What it holds.
-    columns : tuple of str
-        Heads of the columns; the first column names the rows.
-    rows : sequence of tuple of str
-        The cells.
-    """
-
-    caption: str
-    columns: tuple[str, ...]
+    caption: str  # what it holds
+    columns: tuple[str, ...]  # heads; the first column names the rows
     rows: Sequence[tuple[str, ...]] = ()
 
 
@@ -89,7 +79,7 @@ def roles(policy: Dict) -> Table:
 
 
 def tradeoffs(curves: list[Dict]) -> Table:
-    """Say what was chosen for each sensitive number, and how far one could have gone."""
+    """Return what was chosen for each sensitive number, and how far one could have gone."""
     rows = []
     for curve in curves:
         relative = curve["relative"]
@@ -157,7 +147,7 @@ def between(low: int, high: int) -> str:
 
 
 def sizes_in_words(sizes: Dict) -> str:
-    """Say how large groups are."""
+    """Describe how large groups are."""
     parts = [
         f"{name} {figure(sizes[name])}"
         for name in ("smallest", "median", "mean", "largest")
@@ -167,7 +157,7 @@ def sizes_in_words(sizes: Dict) -> str:
 
 
 def release_in_words(release: Dict) -> str:
-    """Say what the release is."""
+    """Describe a release by its rows, groups and algorithm."""
     text = f"{counted(release['rows'], 'row')} in {counted(release['groups'], 'group')}"
     return text + (f", algorithm {release['algorithm']}" if release["algorithm"] else "")
 

@@ -35,21 +35,11 @@ MOST_LOST, MOST_LEFT_OUT = 0.5, 0.1
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """What to think of a release.
-
-    Parameters
-    ----------
-    level : str
-        "good", "caution" or "bad".
-    headline : str
-        The reason, in one line.
-    reasons : tuple of str
-        All that keeps it from being good; the first one makes the headline.
-    """
+    """An overall judgement on a release."""
 
     level: Level
-    headline: str
-    reasons: tuple[str, ...] = ()
+    headline: str  # the reason, in one line
+    reasons: tuple[str, ...] = ()  # all that keeps it from being good; the first makes the headline
 
     @property
     def word(self) -> str:
@@ -87,25 +77,6 @@ def judge(
 ) -> Verdict:
     """Return the verdict on a release.
 
-    Parameters
-    ----------
-    findings : iterable of mapping
-        What an audit found, each with name, severity and title.
-    satisfied : bool, optional
-        Whether the policy's principles hold; None without any.
-    principles : sequence of mapping
-        Their verdicts, each with "satisfied".
-    guessed : bool
-        Whether roles of columns were guessed.
-    lost : float, optional
-        The share of the quasi-identifiers' detail that is lost (NCP), if it is known.
-    left_out : float, optional
-        The share of rows that are not published, or only as ``*``, if it is known.
-    seeded : bool
-        Whether the release was made with a fixed seed, which is for tests.
-
-    Examples
-    --------
     >>> print(judge([], satisfied=True, lost=0.07))
     In order: The policy is met, and the audit found nothing grave
     >>> judge([], satisfied=True, lost=0.596).level
@@ -113,6 +84,8 @@ def judge(
     >>> print(judge([{"name": "uniques", "severity": "high"}], satisfied=None))
     Not ready: No policy was given to judge by, and there is 1 grave finding
     """
+    # satisfied: None without principles. lost: the share of detail (NCP). left_out: the share of
+    # rows that are not published, or only as ``*``. seeded: a fixed seed is for tests.
     found = list(findings)
     grave = sum(one["severity"] == "high" for one in found)
     if satisfied is False or grave:
@@ -125,12 +98,12 @@ def judge(
 
 
 def seeded(manifest: Mapping[str, Any] | None) -> bool:
-    """Tell whether a release was made with a fixed seed, for tests only."""
+    """Return whether a release was made with a fixed seed, for tests only."""
     return str((manifest or {}).get("seed")).startswith("fixed")
 
 
 def fails(findings: Iterable[Mapping[str, Any]], fail_on: str = "high") -> bool:
-    """Tell whether a finding is of so high a severity, or a higher one.
+    """Return whether a finding is of so high a severity, or a higher one.
 
     >>> fails([{"name": "mixture", "severity": "low"}], "medium")
     False

@@ -152,10 +152,7 @@ def nearness(near: Mapping[str, Any]) -> str:
 
 
 def as_html(kind: str, facts: Mapping[str, Any]) -> str:
-    """Return small HTML for a notebook; `wideberth.showing.notebook` has a function for each kind.
-
-    Results show themselves in notebooks, and are imported by what draws them: so it is looked up
-    when it is needed.
-    """
+    """Return small HTML for a notebook, drawn by that function of `wideberth.showing.notebook`."""
+    # Results show themselves in notebooks and are imported by what draws them: so this comes late.
     html: str = getattr(import_module("wideberth.showing.notebook"), kind)(facts)
     return html

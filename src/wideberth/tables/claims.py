@@ -35,18 +35,6 @@ class Claim(NamedTuple):
 def claims_of(mapped: Any) -> list[Claim]:
     """Return what the batches of a file claim, those of its dictionaries first.
 
-    Parameters
-    ----------
-    mapped : pyarrow.MemoryMappedFile
-        The file.
-
-    Raises
-    ------
-    pyarrow.ArrowInvalid
-        If it is damaged.
-
-    Examples
-    --------
     >>> table, made = pa.table({"age": [1, 2, 3]}), pa.BufferOutputStream()
     >>> with pa.ipc.new_file(made, table.schema) as writer:
     ...     writer.write_table(table)

@@ -49,33 +49,20 @@ class TableWarning(UserWarning):
 
 @dataclass(frozen=True, kw_only=True)
 class ReadOptions:
-    r"""How to read a CSV file; other formats need none of it.
+    """Options for reading a CSV file; other formats need none but `formats`."""
 
-    Parameters
-    ----------
-    delimiter : str, optional
-        One character, or ``\t`` spelled out. By default whichever of comma, semicolon, tab
-        and bar splits the first rows into equally many fields.
-    encoding : str, optional
-        By default UTF-8, UTF-16 or UTF-32 by their byte order mark, else UTF-8, else Windows-1252
-        with a :class:`TableWarning`.
-    missing : tuple of str
-        What stands for a missing value, blanks around it ignored, quoted or not.
-    skip_rows : int
-        Lines above the header, such as a title.
-    formats : mapping
-        How the numbers or dates of a column are written, where that is not as the program writes
-        them: ``{"wage": "1.234,56", "born": "%m/%d/%Y"}``. It counts for text in any file.
-    made : bool
-        Whether the file is a release that this program wrote, whose numbers have points.
-    """
-
+    # One character, or ``\t`` spelled out. By default whichever of comma, semicolon, tab and bar
+    # splits the first rows into equally many fields.
     delimiter: str | None = None
+    # By default UTF-8, UTF-16 or UTF-32 by their byte order mark, else UTF-8, else Windows-1252
+    # with a `TableWarning`.
     encoding: str | None = None
-    missing: tuple[str, ...] = ("?", "", "NA")
-    skip_rows: int = 0
+    missing: tuple[str, ...] = ("?", "", "NA")  # quoted or not, blanks ignored
+    skip_rows: int = 0  # lines above the header, such as a title
+    # How the numbers or dates of a column are written, where that is not as the program writes
+    # them: {"wage": "1.234,56", "born": "%m/%d/%Y"}. It counts for text in any file.
     formats: Mapping[str, str] = field(default_factory=dict)
-    made: bool = False
+    made: bool = False  # whether this program wrote the file, a release: its numbers have points
 
 
 def read_csv(path: Path, suffix: str, options: ReadOptions) -> pl.DataFrame:
@@ -98,10 +85,8 @@ def read_csv(path: Path, suffix: str, options: ReadOptions) -> pl.DataFrame:
 
 
 def csv_batches(path: Path, suffix: str, options: ReadOptions) -> Iterator[pl.DataFrame]:
-    """Read such a file a piece at a time: the same cells, but every column as plain text.
-
-    What is wrong with a file may show only when some of it has been read.
-    """
+    """Read a CSV file piece by piece: the same cells, but every column as plain text."""
+    # What is wrong with a file may show only when some of it has been read.
     sample, known, delimiter = _first_look(path, suffix, options)
     encoding = known or "utf-8"
     if not _decodes(path, encoding):
@@ -316,10 +301,7 @@ def _titles(text: str, delimiter: str | None, whole: bool) -> int:
 
 
 def _filled(text: str, delimiter: str | None, whole: bool) -> int | None:
-    """Count the names in a first line, if it can be a header: 1 if rows do not fit to it.
-
-    None if there are not two rows below it.
-    """
+    """Count the names in a possible header: 1 if rows do not fit, None if fewer than two follow."""
     if not text.strip():
         return None
     if re.match(r"[ \t]*(\r|\n)", text):  # an empty line
@@ -337,7 +319,7 @@ def _filled(text: str, delimiter: str | None, whole: bool) -> int | None:
 
 
 def _recurring(records: Sequence[Sequence[str]]) -> tuple[int, ...]:
-    """Which columns of a long file, by its first rows, hold values that occur again and again."""
+    """Return which columns of a long file, by its first rows, hold values that recur."""
     columns = enumerate(zip(*records, strict=True))
     return tuple(i for i, cells in columns if 2 * len(set(cells)) < len(cells))
 
@@ -372,7 +354,7 @@ def _parse(path: Path, dialect: _Dialect) -> pa.Table:
 
 
 def _unsplit(path: Path, dialect: _Dialect) -> TableError:
-    """Say what keeps a file from being split into rows of equally many fields."""
+    """Return what keeps a file from being split into rows of equally many fields, as an error."""
     ragged: list[str] = []
 
     def note(row: Any) -> str:
@@ -400,11 +382,9 @@ def _arrow(path: Path, dialect: _Dialect) -> pa.Table:
 
 
 def _require_room(path: Path) -> None:
-    """Refuse a packed file that unpacks to too much, before any of it is held.
-
-    Arrow's reader cannot be stopped on its way: its threads would wait for each other at the end
-    of the program.
-    """
+    """Refuse a packed file that unpacks to too much, before any of it is held."""
+    # Arrow's reader cannot be stopped on its way: its threads would wait for each other at the end
+    # of the program.
     packed, unpacked = path.stat().st_size, 0
     room, credible = room_for("CSV"), text_of(packed)
     with suppress(OSError, EOFError), pa.input_stream(str(path), compression="gzip") as stream:

@@ -37,12 +37,12 @@ def suffix_of(path: str | Path) -> str:
 
 
 def is_table(path: str | Path) -> bool:
-    """Tell whether a name ends as a table's does."""
+    """Return whether a name ends as a table's does."""
     return any(Path(path).name.lower().endswith(suffix) for suffix in _FORMATS)
 
 
 def is_csv(path: str | Path) -> bool:
-    """Tell whether a file's suffix says that it holds text, without types."""
+    """Return whether a file's suffix says that it holds text, without types."""
     return format_of(Path(path), TableError)[1] == "CSV"
 
 

@@ -34,18 +34,6 @@ _MANY = 5  # columns that are named
 def formula_cells(frame: pl.DataFrame | pl.LazyFrame) -> dict[str, int]:
     """Count the cells of each column, its name among them, that look like formulas.
 
-    Parameters
-    ----------
-    frame : polars.DataFrame or LazyFrame
-        The table.
-
-    Returns
-    -------
-    dict
-        The columns that have such cells, and how many.
-
-    Examples
-    --------
     >>> formula_cells(pl.DataFrame({"note": ["=1+1", "fine", "-5"], "+a": [-1, -2, -3]}))
     {'note': 1, '+a': 1}
     """
@@ -70,7 +58,7 @@ def _many(cells: pl.LazyFrame) -> int:
 
 
 def formula_caution(files: Mapping[Path, pl.DataFrame | pl.LazyFrame]) -> list[str]:
-    """Say how many cells of the files of text that are written look like formulas, if any do."""
+    """Warn of cells that look like formulas in the files of text that are written."""
     found: dict[str, int] = {}
     for path, frame in files.items():
         if is_csv(path):

@@ -24,26 +24,13 @@ _DIGITS = 38  # digits of the longest decimal
 def adopt(frame: object) -> tuple[pl.DataFrame, Back]:
     """Take in a table from memory, and remember what kind it was.
 
-    Parameters
-    ----------
-    frame : object
-        A pandas, polars (eager or lazy) or pyarrow table, or another that narwhals knows.
-        An index is ignored. NaN means missing in pandas, and stays NaN elsewhere.
-
-    Returns
-    -------
-    table : polars.DataFrame
-        At least one row and one column.
-    back : callable
-        Turns a polars table into the caller's kind; a lazy table comes back eager.
-
-    Examples
-    --------
     >>> import pyarrow as pa
     >>> table, back = adopt(pa.table({"age": [21, 22]}))
     >>> back(table.head(1)).to_pydict()
     {'age': [21]}
     """
+    # An index is ignored. NaN means missing in pandas, and stays NaN elsewhere. `back` turns a
+    # polars table into the caller's kind; a lazy table comes back eager.
     # Ahead of narwhals, which would report duplicate names without their positions.
     native: Any = nw.to_native(frame, pass_through=True)
     if isinstance(native, pa.Table):

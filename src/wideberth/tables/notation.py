@@ -96,13 +96,6 @@ _HELP = 'an example such as "1.234,56", "$1,234.56" or "12 %", or the codes of a
 class Notation:
     """One way to write numbers or dates.
 
-    Parameters
-    ----------
-    example : str
-        How a policy names it.
-
-    Examples
-    --------
     >>> Notation("1.234,56").plain(pl.Series(["77.158,97", "-5", "1,5", "7.15"])).to_list()
     ['77158.97', '-5', '1.5', None]
     >>> Notation("%m/%d/%Y").plain(pl.Series(["05/31/2013", "31/05/2013"])).to_list()
@@ -110,6 +103,7 @@ class Notation:
     """
 
     def __init__(self, example: str) -> None:
+        # example: how a policy names it.
         self.example = example
         self.date = re.search("%[A-Za-z.]", example) is not None
         if self.date:
@@ -121,7 +115,7 @@ class Notation:
         self._pattern = self._number_pattern()
 
     def resembles(self, texts: Sequence[str]) -> bool:
-        """Tell at once whether all of a few texts look as if they were written so."""
+        """Return whether all of a few texts look as if they were written so, as a quick test."""
         matches = re.compile(self._pattern.replace(r"\x{2212}", "\u2212")).match
         return all(matches(text) for text in texts)
 
@@ -143,10 +137,8 @@ class Notation:
         return rf"^{sign}((?:{whole}){behind})\s*{suffix}$"
 
     def plain(self, texts: pl.Series) -> pl.Series:
-        """Rewrite texts as the program writes numbers and dates; what is written otherwise is null.
-
-        A moment keeps its time: 2013-05-31 14:02:11.
-        """
+        """Rewrite texts as the program writes numbers and dates; others become null."""
+        # A moment keeps its time: 2013-05-31 14:02:11.
         if self.date:
             written = self.moments(texts).cast(pl.String)
             return written.str.replace(r"\.0+$", "") if self.timed else written
@@ -207,10 +199,7 @@ def _time(parts: pl.DataFrame) -> pl.Series:
 
 
 def _date_pattern(example: str) -> tuple[str, int]:
-    """Return what dates look like, and the first year that two digits may mean (else 0).
-
-    Codes that nothing reads are refused.
-    """
+    """Return a pattern of dates, and the first year that two digits may mean (else 0)."""
     window = re.fullmatch(_WINDOW, example)
     pattern, rest, seen = "", window[1] if window else example, set()
     while rest:
@@ -265,7 +254,7 @@ def _parted(example: str) -> tuple[str, str, str]:
 
 
 def _marks(body: str, example: str) -> tuple[str, str]:
-    """Tell which marks part thousands, and which one parts the decimals, in an example."""
+    """Return which marks part thousands, and which one parts the decimals, in an example."""
     marks = re.sub("[0-9]", "", body)
     kinds = {_kind(mark) for mark in marks}
     group = decimal = ""
@@ -315,20 +304,10 @@ def by_column(formats: Mapping[str, str], columns: Sequence[str]) -> dict[str, s
 def rewritten(
     frame: pl.DataFrame, formats: Mapping[str, str], *, made: bool = False
 ) -> pl.DataFrame:
-    """Give columns of text the numbers or dates that they stand for, each by its notation.
-
-    Columns of other types stay, and so do those without a single text in the notation: they are
-    written plainly already, or hold a release's labels. One that has both is refused.
-
-    Parameters
-    ----------
-    frame : polars.DataFrame
-        The table.
-    formats : mapping
-        Notations by column.
-    made : bool
-        Whether this program wrote the table: then its numbers have a point, whatever the notation.
-    """
+    """Give columns of text the numbers or dates that they stand for, each by its notation."""
+    # Columns of other types stay, and so do those without a single text in the notation: they are
+    # written plainly already, or hold a release's labels. One that has both is refused.
+    # made: this program wrote the table, so its numbers have a point, whatever the notation.
     if formats.keys().isdisjoint(frame.columns):
         return frame
     columns = []
@@ -340,10 +319,8 @@ def rewritten(
 
 
 def rewritten_piece(frame: pl.DataFrame, formats: Mapping[str, str], before: int) -> pl.DataFrame:
-    """Rewrite columns of a piece of a table, in front of which are so many rows.
-
-    Numbers stay text, as pieces may need different types. Every cell must be in its notation.
-    """
+    """Rewrite columns of a piece of a table; `before` is the number of rows in front of it."""
+    # Numbers stay text, as pieces may need different types. Every cell must be in its notation.
     columns = []
     for series in frame:
         if series.name in formats and is_text(series.dtype):
@@ -427,16 +404,8 @@ def _most(lengths: pl.Series) -> int:
 
 
 def notations(texts: pl.Series) -> list[str]:
-    """Tell in which notations all texts can be read, those that read them alike but once.
+    """Return the notations in which all texts can be read, one for each way to read them.
 
-    Returns
-    -------
-    list of str
-        None if the texts are numbers or dates as the program writes them, or are neither in any
-        notation; one if there is no doubt; two if somebody must say which one is meant.
-
-    Examples
-    --------
     >>> notations(pl.Series(["77158,97", "0,5"])), notations(pl.Series(["1,234", "2,500"]))
     (['1234,56'], ['1234,56', '1,234.56'])
     >>> notations(pl.Series(["05/31/2013"])), notations(pl.Series(["05/06/2013"]))
@@ -444,6 +413,8 @@ def notations(texts: pl.Series) -> list[str]:
     >>> notations(pl.Series(["1234.5", "7"])), notations(pl.Series(["a", "b"]))
     ([], [])
     """
+    # None of them: the texts are plain numbers or dates already, or are neither in any notation.
+    # One: there is no doubt. Two: somebody must say which one is meant.
     present = texts.alias("").drop_nulls()
     # A wide table has many columns: the first cells mostly decide, and Python is fast for few.
     first = [text.strip() for text in present.head(_FIRST).cast(pl.String).to_list()]
@@ -471,21 +442,13 @@ def notations(texts: pl.Series) -> list[str]:
 
 
 def nearly(texts: pl.Series, most: float) -> tuple[str, pl.Series] | None:
-    """Tell how all texts but a few are written, and return those few; None if most are not alike.
+    """Return how all texts but a few are written, and those few; None if most are not alike.
 
-    Parameters
-    ----------
-    texts : polars.Series
-        Different texts.
-    most : float
-        The largest share of texts that may be written otherwise.
-
-    Examples
-    --------
     >>> way, odd = nearly(pl.Series([*(f"7158,{i}" for i in range(30)), "abc"]), 0.1)
     >>> way, odd.to_list()
     ('1234,56', ['abc'])
     """
+    # most: the largest share of texts that may be written otherwise.
     plain = texts.alias("").cast(pl.String).str.strip_chars()
     some = plain.filter(plain.str.contains("[0-9]")).head(_A_FEW).to_list()
     examples = (one for text in some for one in (*_date_notations(text), *_number_notations(text)))
@@ -498,7 +461,7 @@ def nearly(texts: pl.Series, most: float) -> tuple[str, pl.Series] | None:
 
 
 def plainly_numbers(texts: pl.Series) -> bool:
-    """Tell whether texts are numbers as the program writes them, and no point parts thousands.
+    """Return whether texts are numbers as the program writes them, and no point parts thousands.
 
     >>> plainly_numbers(pl.Series(["1234.5", "7"])), plainly_numbers(pl.Series(["1.234", "7"]))
     (True, False)
@@ -582,9 +545,7 @@ def _times(text: str) -> Iterator[str]:
 
 
 def _windows() -> Iterator[int]:
-    """Yield the last years of the hundred that two digits may mean.
-
-    Nobody was born, and nothing happened, after this year; what is due may be later (so do most
-    programs read two digits); and old tables are of one century.
-    """
+    """Yield the last years of the hundred that two digits may mean."""
+    # Nobody was born, and nothing happened, after this year; what is due may be later (so do most
+    # programs read two digits); and old tables are of one century.
     yield from (date.today().year, 2068, 1999)

@@ -29,17 +29,7 @@ _ROWS = 1 << 17
 
 
 def read(path: str | Path, options: ReadOptions | None = None) -> pl.DataFrame:
-    """Read a table of at least one row, its format told by the suffix.
-
-    Parameters
-    ----------
-    path : str or Path
-        A ``.csv``, ``.tsv``, ``.txt`` (each also with ``.gz``), ``.parquet``, ``.pq``,
-        ``.feather``, ``.arrow`` or ``.ipc`` file.
-    options : ReadOptions, optional
-        Delimiter, encoding and missing values of a CSV file, whose columns all become text; but
-        numbers and dates where it says how those are written, in a file of any kind.
-    """
+    """Read a table of at least one row, in the format that the suffix names."""
     path, options = Path(path), options or ReadOptions()
     with _reading(path):
         suffix, form = _looked_at(path)
@@ -75,20 +65,9 @@ def form_of(path: str | Path) -> str:
 def batches(
     path: str | Path, options: ReadOptions | None = None, *, memory: int | None = None
 ) -> Iterator[pl.DataFrame]:
-    """Read a table piece by piece: one after the other, they are what `read` returns.
-
-    Of a file of text, all columns are plain text, but dates whose notation is known. A table
-    without rows has no pieces.
-
-    Parameters
-    ----------
-    path : str or Path
-        As for `read`.
-    options : ReadOptions, optional
-        As for `read`.
-    memory : int, optional
-        Bytes that the work may take: an Arrow file whose batches need more is refused.
-    """
+    """Read a table piece by piece: one after the other, they are what `read` returns."""
+    # Of a file of text, all columns are plain text, but dates whose notation is known. A table
+    # without rows has no pieces. memory: bytes; an Arrow file whose batches need more is refused.
     path, options = Path(path), options or ReadOptions()
     formats = {} if options.made else options.formats
     rows = 0
@@ -137,15 +116,8 @@ def _looked_at(path: Path) -> tuple[str, str]:
 
 
 def types_of(path: str | Path, *, ordered: bool = True) -> dict[str, pl.DataType]:
-    """Return the types of a file's columns without reading the rest; of a file of text, none.
-
-    Parameters
-    ----------
-    path : str or Path
-        The file.
-    ordered : bool
-        Whether ordered categories of pandas and pyarrow are an ``Enum``, as `read` has them.
-    """
+    """Return the types of a file's columns without reading the rest; none of a file of text."""
+    # ordered: ordered categories of pandas and pyarrow are an ``Enum``, as `read` has them.
     path = Path(path)
     with _reading(path):
         form = format_of(path, TableError)[1]

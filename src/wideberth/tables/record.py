@@ -42,25 +42,13 @@ _PRIVATE = 0o600
 
 @dataclass(frozen=True)
 class Member:
-    """One of the files, and what it replaces.
-
-    Parameters
-    ----------
-    target : Path
-        Its place.
-    mark : str
-        What the names of its draft and of the old file begin with.
-    new, before : tuple, optional
-        What it is known by, and what is known of the file that was in its place, if there was one.
-    mode : int
-        The permissions that it gets.
-    """
+    """One of the files, and what it replaces."""
 
     target: Path
-    mark: str
-    new: Content
-    before: Content | None
-    mode: int
+    mark: str  # what the names of its draft and of the old file begin with
+    new: Content  # what it is known by
+    before: Content | None  # the same of the file that was in its place, if there was one
+    mode: int  # the permissions that it gets
 
     @property
     def draft(self) -> Path:
@@ -90,7 +78,7 @@ class Member:
         return "stay" if found == self.before else None
 
     def keep(self) -> None:
-        """Give the file that it replaces a second name, or another where there are no links."""
+        """Give the file that it replaces a second name, or rename it where there are no links."""
         if self.before is not None:
             try:
                 os.link(self.target, self.old)
@@ -98,7 +86,7 @@ class Member:
                 os.replace(self.target, self.old)
 
     def publish(self) -> None:
-        """Give it its permissions, once it has its place: until then it was its owner's alone."""
+        """Set its permissions, once it has its place: until then it was its owner's alone."""
         with opened(self.target, os.O_RDONLY) as file:
             if hasattr(os, "fchmod") and not stat.S_IMODE(os.fstat(file.fileno()).st_mode) & 0o077:
                 os.fchmod(file.fileno(), self.mode)
@@ -230,7 +218,7 @@ def _in_the_way(path: Path) -> OutputError:
 
 
 def is_there(file: IO[bytes], path: Path) -> bool:
-    """Tell whether a file still has its name: whoever held the lock before has removed it."""
+    """Return whether a file still has its name: whoever held the lock before has removed it."""
     try:
         return path.lstat().st_ino == os.fstat(file.fileno()).st_ino
     except FileNotFoundError:
@@ -265,20 +253,15 @@ def _put(record: IO[bytes], told: Mapping[str, Any]) -> None:
 
 
 def empty(records: Sequence[IO[bytes]]) -> None:
-    """Say that nothing is about to happen any more."""
+    """Empty the records: nothing is about to happen any more."""
     for record in records:
         record.seek(0)
         record.truncate()
 
 
 def members_of(place: Path) -> list[Member]:
-    """Read the record that a place is in; none if there is none, or if nothing had begun.
-
-    Raises
-    ------
-    OutputError
-        If there is one that was written to its end, and yet is not one that we know how to read.
-    """
+    """Read the record that a place is in; none if there is none, or if nothing had begun."""
+    # Raises if a record was written to its end, and yet is not one that we know how to read.
     told, first = _told(place), place
     if told is not None and isinstance(told.get("of"), str):
         first = Path(os.path.normpath(place.parent / told["of"]))

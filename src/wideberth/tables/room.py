@@ -22,19 +22,8 @@ _HARMLESS_TEXT = 2**28
 
 
 def require_room(needed: int, *, form: str, name: str, packed: int) -> None:
-    """Refuse a table that does not fit into the memory, however well its file is packed.
-
-    Parameters
-    ----------
-    needed : int
-        Bytes that the table has, unpacked.
-    form : str
-        The format of its file.
-    name : str
-        What messages call the file.
-    packed : int
-        Bytes that the file has.
-    """
+    """Refuse a table that does not fit into the memory, however well its file is packed."""
+    # needed: bytes of the table, unpacked. packed: bytes of its file.
     room = room_for(form)
     if room is not None and needed > room:
         free = room * TIMES[form]

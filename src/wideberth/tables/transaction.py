@@ -30,21 +30,9 @@ _UNABLE = (errno.EINVAL, errno.EACCES, errno.EPERM, errno.EBADF, errno.ENOSYS, e
 
 
 def place(targets: Sequence[Path], mark: str, modes: Sequence[int], *, force: bool) -> None:
-    """Let drafts take their places, all or none, the first of them last.
-
-    They are their owner's alone until all of them have their places.
-
-    Parameters
-    ----------
-    targets : sequence of Path
-        The places, without links.
-    mark : str
-        What the names of the drafts begin with; see `draft_of`.
-    modes : sequence of int
-        The permissions that they get.
-    force : bool
-        Whether to replace files that exist.
-    """
+    """Let drafts take their places, all or none, the first of them last."""
+    # targets: without links. Drafts are their owner's alone until all of them have their places.
+    # mark: what their names begin with; see `draft_of`.
     if len(targets) == 1:
         alone = Member(targets[0], mark, (0, ""), None, modes[0])
         os.replace(alone.draft, alone.target)
@@ -97,7 +85,7 @@ def repair(*targets: str | Path) -> None:
 
 
 def unfinished(target: str | Path) -> Literal["", "running", "stopped"]:
-    """Tell whether a file belongs to files of which only some have taken their places, and why."""
+    """Return whether only some of the files that a file belongs to are in their places, and why."""
     place = Path(os.path.realpath(target))
     with suppress(OSError, OutputError):
         members = members_of(place)
@@ -126,15 +114,8 @@ def locked(*targets: Path) -> Iterator[list[IO[bytes]]]:
 
 
 def sync(folder: Path, *, certain: bool) -> None:
-    """Put a folder's names on the disk as well, where the system knows how.
-
-    Parameters
-    ----------
-    folder : Path
-        The folder.
-    certain : bool
-        Whether a disk that fails is an error: what follows relies on the names.
-    """
+    """Write the names in a folder to the disk as well, where the system knows how."""
+    # certain: a disk that fails is an error, as what follows relies on the names.
     try:
         descriptor = os.open(folder, os.O_RDONLY)
         try:
@@ -204,7 +185,7 @@ def _undo(members: Sequence[Member]) -> bool:
 
 
 def _uncertain(first: Path, changed: Sequence[Member]) -> OutputError:
-    """Say that nothing was touched, and how to go on."""
+    """Return an error: nothing was touched, and how to go on."""
     names = " and ".join(member.target.name for member in changed)
     kept = [str(member.old) for member in changed if os.path.lexists(member.old)]
     back = f"; what was there before is kept as {' and '.join(kept)}" if kept else ""

@@ -31,12 +31,7 @@ _HINT = "convert the column to numbers, dates or text first"
 
 @contextmanager
 def looked_at(path: Path, form: str) -> Iterator[Any]:
-    """Open a Parquet or Arrow file with pyarrow, if its columns have types that can be read.
-
-    Yields
-    ------
-    pyarrow.parquet.ParquetFile or pyarrow.ipc.RecordBatchFileReader
-    """
+    """Open a Parquet or Arrow file with pyarrow, if its columns have types that can be read."""
     if form == "Parquet":
         from pyarrow import parquet
 
@@ -51,21 +46,10 @@ def looked_at(path: Path, form: str) -> Iterator[Any]:
 
 
 def inspect(path: Path, form: str, *, whole: bool = True) -> None:
-    """Raise a ``TableError`` about a file that must not be read.
-
-    What pyarrow cannot open is left to polars, which has types of its own. An Arrow file is checked
-    as a whole, because polars would not do so; a Parquet file is decoded while it is read, which
-    finds damage.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    form : str
-        Its format.
-    whole : bool
-        Whether all of it is to be read at once, not the types of its columns alone.
-    """
+    """Raise a ``TableError`` about a file that must not be read."""
+    # What pyarrow cannot open is left to polars, which has types of its own. An Arrow file is
+    # checked as a whole, because polars would not do so; a Parquet file is decoded while it is
+    # read, which finds damage.
     with ExitStack() as stack:
         try:
             file = stack.enter_context(looked_at(path, form))
@@ -91,11 +75,9 @@ def inspect(path: Path, form: str, *, whole: bool = True) -> None:
 
 
 def ordered_categories(path: Path, form: str) -> dict[str, pl.Enum]:
-    """Return the types of a file's ordered categories, whose order polars does not take over.
-
-    pyarrow and pandas write all categories beside every piece of a column, in their order. Of a
-    file in which two pieces list different ones, the order is not known.
-    """
+    """Return the types of a file's ordered categories, whose order polars does not take over."""
+    # pyarrow and pandas write all categories beside every piece of a column, in their order. Of a
+    # file in which two pieces list different ones, the order is not known.
     found: dict[str, pl.Enum] = {}
     try:
         with looked_at(path, form) as file:
@@ -125,7 +107,7 @@ def _categories(file: Any, form: str, name: str) -> Iterator[list[Any]]:
 
 
 def orders(categories: Sequence[Any]) -> bool:
-    """Tell whether categories are texts that an ordered column can have.
+    """Return whether categories are texts that an ordered column can have.
 
     >>> orders(["low", "high"]), orders(["low", "low"]), orders([])
     (True, False, False)
@@ -136,17 +118,10 @@ def orders(categories: Sequence[Any]) -> bool:
 
 
 def require_unpacked(path: Path, most: int | None) -> None:
-    """Refuse an Arrow file if one of its batches, which are unpacked whole, is too large.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    most : int, optional
-        Bytes that may be held at a time. A batch may be a quarter of it.
-    """
+    """Refuse an Arrow file if one of its batches, which are unpacked whole, is too large."""
     with pa.memory_map(str(path)) as mapped:
         largest = max((claim.unpacked for claim in claims_of(mapped)), default=0)
+    # A batch may take a quarter of the bytes that may be held at a time.
     rooms = [room for room in (most and most // 4, room_for("Arrow")) if room is not None]
     if rooms and largest > min(rooms):
         raise TableError(

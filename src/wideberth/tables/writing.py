@@ -30,17 +30,8 @@ from wideberth.tables.transaction import place, repair
 
 
 def write(frame: pl.DataFrame, path: str | Path, *, force: bool = False) -> None:
-    """Write a table, its format told by the suffix, all of it or nothing.
-
-    Parameters
-    ----------
-    frame : polars.DataFrame
-        The table; in CSV a missing value becomes an empty field.
-    path : str or Path
-        Where to; the suffixes are those of :func:`read`.
-    force : bool
-        Whether to replace a file that exists.
-    """
+    """Write a table in the format that the suffix names, all of it or nothing."""
+    # In CSV a missing value becomes an empty field.
     check_fits(frame.schema, path)
     with drafts(path, force=force) as (draft,):
         put(frame, draft)
@@ -75,7 +66,7 @@ def put(frame: pl.DataFrame, path: Path) -> None:
 
 
 def holds(path: Path, frame: pl.DataFrame) -> bool:
-    """Tell whether a file that was just written holds a table exactly; in doubt, no."""
+    """Return whether a file that was just written holds a table exactly; in doubt, no."""
     suffix, form = format_of(path, OutputError)
     try:
         with path.open("rb") as file:
@@ -89,7 +80,7 @@ def holds(path: Path, frame: pl.DataFrame) -> bool:
 
 
 def _says(path: Path, suffix: str, frame: pl.DataFrame) -> bool:
-    """Tell whether a file of text says what a table of text and whole numbers holds."""
+    """Return whether a file of text says what a table of text and whole numbers holds."""
     plain = (pl.Enum, pl.String, pl.Boolean)
     for series in (*frame, pl.Series(frame.columns)):
         texts = _texts(series)
@@ -151,19 +142,9 @@ def check_target(
     table: bool = False,
     sources: Iterable[str | Path] = (),
 ) -> None:
-    """Raise now the :class:`OutputError` that writing would raise later, after the work.
-
-    Parameters
-    ----------
-    path : str or Path
-        Where something is to be written.
-    force : bool
-        Whether a file that exists may be replaced.
-    table : bool
-        Whether it is a table, whose format the suffix must tell.
-    sources : iterable of str or Path
-        Files that are read for it. They are never replaced, by whatever name they go.
-    """
+    """Raise now the :class:`OutputError` that writing would raise later, after the work."""
+    # table: it is a table, whose format the suffix must name. sources: files that are read for it;
+    # they are never replaced, by whatever name they go.
     path = Path(path)
     if table:
         format_of(path, OutputError)
@@ -192,21 +173,9 @@ def check_target(
 
 @contextmanager
 def drafts(*paths: str | Path, force: bool = False) -> Iterator[list[Path]]:
-    """Yield an empty file for each path, which takes its place when the block ends well.
-
-    Parameters
-    ----------
-    *paths : str or Path
-        What is to be written, the most important first. It comes last into its place, so that
-        whoever sees it sees the others as well.
-    force : bool
-        Whether to replace files that exist.
-
-    Yields
-    ------
-    list of Path
-        Files beside the targets, with their suffixes. Write into them, and do not replace them.
-    """
+    """Yield an empty file for each path, which takes its place when the block ends well."""
+    # The first comes last into its place, so that whoever sees it sees the others as well. Write
+    # into the files that this yields, and do not replace them.
     targets = [Path(os.path.realpath(path)) for path in paths]  # a link stays a link
     repair(*targets)
     for path in paths:

@@ -21,21 +21,11 @@ _GLANCE = 1_000
 
 @dataclass(frozen=True, eq=False)
 class Listing:
-    """Rows group by group, those of a group as they come in the file.
-
-    Parameters
-    ----------
-    partition : Partition
-        The groups.
-    order : array of int
-        The rows.
-    start : array of int
-        Group ``g`` has the rows ``order[start[g]:start[g + 1]]``.
-    """
+    """Rows group by group, those of a group as they come in the file."""
 
     partition: Partition
     order: Ints
-    start: Ints
+    start: Ints  # group ``g`` has the rows ``order[start[g]:start[g + 1]]``
 
     @classmethod
     def of(cls, partition: Partition) -> Listing:
@@ -62,7 +52,7 @@ class Listing:
         return Listing(self.partition, self.order[kept[self.order]], before[self.start])
 
     def sorted(self, codes: Codes) -> bool:
-        """Tell whether all groups are sorted, all in the same direction."""
+        """Return whether all groups are sorted, all in the same direction."""
         # A glance at the first rows mostly tells that they are not.
         return self._sorted(codes, _GLANCE) and self._sorted(codes, len(self.order))
 
@@ -85,36 +75,23 @@ class Listing:
 
 @dataclass(frozen=True)
 class Agreement:
-    """How many rows have the value that the original has in their place.
+    """How many rows have the value that the original has in their place."""
 
-    Parameters
-    ----------
-    chance : float
-        A bound on the probability that so many agree in a shuffled file.
-    places : int
-        How many places were looked at.
-    agreeing : int
-        In how many they do.
-    expected : float
-        In how many they do in a shuffled file, on average.
-    """
-
-    chance: float
-    places: int
-    agreeing: int
-    expected: float
+    chance: float  # a bound on the probability that so many agree in a shuffled file
+    places: int  # how many were looked at
+    agreeing: int  # in how many of them the values agree
+    expected: float  # in how many they do in a shuffled file, on average
 
 
 def agreeing(partition: Partition, ours: Codes, theirs: Codes, width: int) -> Agreement:
     """Compare two sequences place by place, one of which may be shuffled within groups.
 
-    Chatterjee 2007, Proposition 1.1; it holds for several permutations as for one, because it is a
-    bound on the moment generating function, and that of independent sums is a product.
-
     >>> found = agreeing(Partition(np.zeros(4, int), 1), np.arange(4), np.arange(4), 4)
     >>> found.agreeing, found.expected
     (4, 1.0)
     """
+    # Chatterjee 2007, Proposition 1.1; it holds for several permutations as for one, because it is
+    # a bound on the moment generating function, and that of independent sums is a product.
     labels = partition.labels.astype(np.int64)
     sizes = np.bincount(labels, minlength=partition.count)
     held = np.sort(labels * width + ours)
@@ -142,21 +119,11 @@ def log_orders(partition: Partition, codes: Codes) -> float:
 
 @dataclass(frozen=True)
 class Coins:
-    """How many pairs of rows are in ascending order, or in descending order, if these are more.
+    """How many pairs of rows are in ascending order, or in descending order, if these are more."""
 
-    Parameters
-    ----------
-    chance : float
-        The probability that so many are, in a shuffled file.
-    pairs : int
-        How many pairs there are.
-    share : float
-        The share of them that are in the same order.
-    """
-
-    chance: float
+    chance: float  # the probability that so many are, in a shuffled file
     pairs: int
-    share: float
+    share: float  # of the pairs that are in the same order
 
 
 def coins(listing: Listing, values: Ints | Codes) -> Coins | None:

@@ -13,11 +13,10 @@ from wideberth.words import as_string, is_text
 def read(series: pl.Series) -> Column:
     """Encode a published column, whatever it holds: text that is numbers as numbers.
 
-    A number that is none (NaN) counts as missing: other tools write it so.
-
     >>> read(pl.Series("pay", ["100", "20", None, "20"])).codes.tolist()
     [1, 0, 2, 0]
     """
+    # A number that is none (NaN) counts as missing: other tools write it so.
     if series.dtype == pl.Null:
         series = series.cast(pl.String)
     series = _finite(series)
@@ -27,11 +26,10 @@ def read(series: pl.Series) -> Column:
 def read_both(above: pl.Series, *below: pl.Series) -> Column:
     """Encode two columns, or more, as one: each below the one before.
 
-    Of different types, they are compared as they are written: a CSV file's 25 is a number's 25.
-
     >>> read_both(pl.Series("pay", ["7", "8"]), pl.Series("pay", [8.0])).codes.tolist()
     [0, 1, 1]
     """
+    # Of different types, they are compared as they are written: a CSV file's 25 is a number's 25.
     columns = [as_string(_finite(series)) for series in (above, *below)]
     if len({series.dtype for series in columns}) > 1:
         columns = [_as_text(series) for series in columns]

@@ -39,31 +39,17 @@ LINKS = 5_000_000
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Possible:
-    """The values that are left for people.
+    """The values that people may still have."""
 
-    Parameters
-    ----------
-    member : array of int
-        Which kind of people each person is of: those whom the same boxes cover in each release.
-    start, codes : array of int
-        For kind ``k``, the values ``codes[start[k]:start[k + 1]]`` are left, ascending.
-    present : array of bool
-        Which kinds are in some release for sure; others may have values that are not listed.
-    """
-
+    # which kind of people each person is of: those whom the same boxes cover in each release
     member: Ints
-    start: Ints
+    start: Ints  # For kind ``k``, the values ``codes[start[k]:start[k + 1]]`` are left, ascending.
     codes: Ints
+    # which kinds are in some release for sure; others may have values that are not listed
     present: Bools
 
     def certain(self, truth: Codes) -> Bools:
-        """Tell for whom a single value is left, which is theirs.
-
-        Parameters
-        ----------
-        truth : array of int
-            Everybody's own value.
-        """
+        """Return for whom a single value is left, which is theirs by `truth`."""
         single = (np.diff(self.start) == 1) & self.present
         only = np.full(len(single), -1)
         only[single] = self.codes[self.start[:-1][single]]
@@ -79,21 +65,6 @@ def deduce(
 ) -> Possible | None:
     """Return the values that are left for everybody, or None if there are too many to follow.
 
-    Parameters
-    ----------
-    coverings : sequence of Covering
-        Which boxes of each release cover whom; everybody must have been looked at.
-    groups : sequence of Groups
-        The values in each box of each release.
-    truth : array of int
-        Everybody's own value.
-    most : int
-        How many links to follow in a release.
-
-    Examples
-    --------
-    Two boxes, each of which covers two people. In the second release, one person is alone.
-
     >>> one = Covering(victims=np.arange(4), of=4, situation=np.array([0, 0, 1, 1]),
     ...     start=np.array([0, 1, 2]), boxes=np.array([0, 1]), exact=True)
     >>> two = Covering(victims=np.arange(4), of=4, situation=np.array([0, 1, 1, 1]),
@@ -102,6 +73,8 @@ def deduce(
     >>> deduce([one, two], values, np.array([0, 1, 1, 2])).certain(np.array([0, 1, 1, 2])).tolist()
     [True, True, False, False]
     """
+    # Everybody must have been looked at in the coverings. most: how many links to follow in a
+    # release.
     situations = np.stack([covering.situation for covering in coverings], axis=1)
     lines, member, people = np.unique(situations, axis=0, return_inverse=True, return_counts=True)
     member = member.reshape(-1)
@@ -139,11 +112,10 @@ def deduce(
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class _Clusters:
-    """Boxes that cover the same people, directly or by way of others, form a cluster.
+    """Clusters of boxes that cover the same people, directly or by way of others."""
 
-    If a cluster has as many rows as people, all of them are in the release. If it has fewer, some
-    were left out, and nobody is told who.
-    """
+    # If a cluster has as many rows as people, all of them are in the release. If it has fewer, some
+    # were left out, and nobody is told who.
 
     whose: Ints  # pairs of a kind of people
     box: Ints  # and a box that covers it
@@ -184,11 +156,9 @@ class _Clusters:
 def _candidates(
     faced: Sequence[Groups], lines: Ints, full: Bools, most: int
 ) -> tuple[Ints, Ints] | None:
-    """Return the values that each kind of people may have, or None if there are too many.
-
-    Those are what it faces in each release that it is in for sure; of a kind that may have been
-    left out of all, whatever it faces anywhere.
-    """
+    """Return the values that each kind of people may have, or None if there are too many."""
+    # Those are what it faces in each release that it is in for sure; of a kind that may have been
+    # left out of all, whatever it faces anywhere.
     never = np.iinfo(np.int64).max
     many = np.stack(
         [np.where(at < 0, 0, its.distinct[at]) for its, at in zip(faced, lines.T, strict=True)],
@@ -217,10 +187,9 @@ def _candidates(
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class _Graph:
-    """A release as a graph: links of candidates (kinds of people with a value) and cells.
+    """A release as a graph: links of candidates (kinds of people with a value) and cells."""
 
-    A cell is a value in a box, as often as the box has it.
-    """
+    # A cell is a value in a box, as often as the box has it.
 
     candidate: Ints  # of each link
     kind: Ints
@@ -269,7 +238,7 @@ class _Graph:
         )
 
     def kept(self, alive: Bools, owner: Ints) -> tuple[Bools, Bools]:
-        """Tell which candidates lie in some matching, and which kinds may have been left out."""
+        """Return which candidates lie in some matching, and which kinds may have been left out."""
         from scipy.sparse import coo_array
         from scipy.sparse.csgraph import connected_components
 

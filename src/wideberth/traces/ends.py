@@ -43,15 +43,8 @@ _MANY = 10_000  # values
 
 
 def exact_ends(published: Published) -> list[Finding]:
-    """Tell whether intervals end at people's own values.
+    """Find intervals that end at people's own values.
 
-    Parameters
-    ----------
-    published : Published
-        The release, read with its original if there is one.
-
-    Examples
-    --------
     >>> import polars as pl
     >>> ages = pl.DataFrame({"age": ["21..33", "24..38", "30..41"]})
     >>> [str(finding) for finding in exact_ends(Published.read(ages, ["age"]))]
@@ -102,13 +95,12 @@ def exact_ends(published: Published) -> list[Finding]:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class _Ends:
-    """The labels of an axis that are intervals, and where they end.
-
-    Ends are whole numbers of a unit, of which `per` are one; None where an end is open or excluded.
-    """
+    """The labels of an axis that are intervals, and where they end."""
 
     axis: Axis
     label: Ints  # which label it is
+    # Ends are whole numbers of a unit, of which `per` are one; None where an end is open or
+    # excluded.
     per: int
     lows: Sequence[int | None]
     highs: Sequence[int | None]
@@ -123,7 +115,7 @@ class _Ends:
         )
 
     def _equal(self, ends: Sequence[int | None], atoms: Ints) -> Bools:
-        """Tell which ends are the values at these places, in whole numbers of a common unit."""
+        """Return which ends are the values at these places, in whole numbers of a common unit."""
         numbers = _numbers(self.axis)
         known = np.array([end is not None for end in ends], dtype=bool)
         own = np.array([end or 0 for end in ends], dtype=object)
@@ -140,7 +132,7 @@ class _Ends:
         return round(float(sum(ends.sum() for ends in self.matching)) / max(known, 1), 3)
 
     def single(self) -> Bools:
-        """Tell of each label of the axis whether one person alone has the value of an end."""
+        """Return for each label of the axis whether one person alone has the value of an end."""
         axis = self.axis
         assert axis.histogram is not None  # noqa: S101 - asked only if there is an original
         low, high = self.matching
@@ -151,10 +143,8 @@ class _Ends:
         return of
 
     def on_grid(self, unit: Fraction | None) -> bool:
-        """Tell whether ends lie on a coarser grid than values do: by default, than decimals.
-
-        An interval of whole numbers ends just before the grid's next point, others at it.
-        """
+        """Return whether ends lie on a coarser grid than values do: by default, than decimals."""
+        # An interval of whole numbers ends just before the grid's next point, others at it.
         below = {low for low in self.lows if low is not None}
         above = {high for high in self.highs if high is not None}
         if unit is None:
@@ -166,7 +156,7 @@ class _Ends:
         )
 
     def crossing(self) -> bool:
-        """Tell whether some interval begins within another one and ends beyond it."""
+        """Return whether some interval begins within another one and ends beyond it."""
         both = {
             (low, -high)
             for low, high in zip(self.lows, self.highs, strict=True)
@@ -182,7 +172,7 @@ class _Ends:
         return False
 
     def by_months(self) -> bool:
-        """Tell whether dates begin and end with months."""
+        """Return whether dates begin and end with months."""
         if not self.axis.atoms.dtype.is_temporal():
             return False
         begins = [low // self.per for low in self.lows if low is not None]

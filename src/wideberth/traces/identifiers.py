@@ -52,24 +52,12 @@ def identifiers(
 ) -> list[Finding]:
     """Find the columns of a release that identify rows.
 
-    Parameters
-    ----------
-    frame : polars.DataFrame
-        The release.
-    quasi, sensitive, identifier : sequence of str
-        Its columns by role: quasi-identifiers as published, and what a policy calls identifiers.
-        All others count as insensitive.
-    group : str, optional
-        Its column of group ids.
-    boxes : Partition, optional
-        Its rows with equal quasi-identifiers, if they have been found already.
-
-    Examples
-    --------
     >>> table = pl.DataFrame({"index": [4, 2, 9, 7], "age": ["2*"] * 4, "pay": [1, 2, 3, 4]})
     >>> [str(finding) for finding in identifiers(table, quasi=["age"], sensitive=["pay"])]
     ["high: column 'index' numbers the rows, in another order than the file's"]
     """
+    # Columns without a role count as insensitive. boxes: rows with equal quasi-identifiers, if
+    # found already.
     found = [
         _still_there(name, series)
         for name in identifier
@@ -97,7 +85,7 @@ def identifiers(
 
 
 def _tells(series: pl.Series) -> bool:
-    """Tell whether a column has two values or more: some tools publish identifiers as stars."""
+    """Return whether a column has two values or more: some tools publish identifiers as stars."""
     return series.alias("").n_unique() > 1
 
 

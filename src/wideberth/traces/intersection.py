@@ -78,29 +78,15 @@ def intersect(
     original: pl.DataFrame | None = None,
     seed: int = 0,
 ) -> list[Finding]:
-    """Tell what an adversary learns who has several releases of one table.
+    """Find out what an adversary learns who has several releases of one table.
 
-    Parameters
-    ----------
-    frames : sequence of polars.DataFrame
-        The releases.
-    published : sequence of Published
-        What their labels say; all read with the original, or none.
-    on : str
-        The sensitive attribute.
-    original : polars.DataFrame, optional
-        The table they were made from.
-    seed : int
-        For the sample of victims that is looked at if there are very many.
-
-    Examples
-    --------
     >>> one = pl.DataFrame({"age": ["20..29"] * 2 + ["30..39"] * 2, "ill": ["a", "b", "c", "d"]})
     >>> two = pl.DataFrame({"age": ["20..34"] * 3 + ["35..39"], "ill": ["a", "c", "x", "d"]})
     >>> read = [Published.read(table, ["age"]) for table in (one, two)]
     >>> [str(finding) for finding in intersect([one, two], read, on="ill")]
     ["high: together, the releases leave at least 1 of 4 people one 'ill' only"]
     """
+    # published: all read with the original, or none.
     if len(frames) < 2 or len(frames) != len(published):
         raise ParameterError(
             "an intersection needs two releases or more", hint="give another release of the table"
@@ -124,7 +110,7 @@ def intersect(
 
 
 def not_combined(title: str) -> Finding:
-    """Say that releases were not combined, and so that nothing is known of them together."""
+    """Return the finding that releases were not combined, so nothing is known of them together."""
     return Finding(
         name=SEVERAL,
         severity="info",
@@ -273,10 +259,8 @@ def _overlapping(first: Published, other: Published, boxes: Ints) -> Covering:
 
 
 def _touching(here: Axis, there: Axis) -> Callable[[int], Bools]:
-    """Return what tells the labels of another release that may cover the same person as a label.
-
-    Of numbers, only the outermost values are looked at.
-    """
+    """Return a function from a label to those of another release that may cover the same person."""
+    # Of numbers, only the outermost values are looked at.
     every = np.ones(len(there.texts), dtype=bool)
     if here.numeric != there.numeric:  # not to be compared, so nothing is ruled out
         return lambda label: every
@@ -328,11 +312,10 @@ def _members(axis: Axis, codes: Codes, width: int) -> Bools:
 
 @dataclass(frozen=True, kw_only=True)
 class _Outcome:
-    """What is learnt, before (from the first release) and after (with the others beside it).
+    """What is learnt, before (from the first release) and after (with the others beside it)."""
 
-    Nobody counts for less after: how many more people pass a level is how many pass it newly. Whose
-    value alone is left has a chance of 1.
-    """
+    # Nobody counts for less after: how many more people pass a level is how many pass it newly.
+    # Whose value alone is left has a chance of 1.
 
     people: int
     of: int
@@ -439,7 +422,7 @@ def _judged(on: str, found: _Outcome, victims: _Victims) -> Finding:
 
 
 def _limit(victims: _Victims) -> str:
-    """Say why more people may be certain than were found."""
+    """Return why more people may be certain than were found."""
     if not victims.original:
         why = (
             "Without the original, everybody in the first release was taken to be in the others, "
@@ -453,7 +436,7 @@ def _limit(victims: _Victims) -> str:
 
 
 def _change(before: float, after: float) -> str:
-    """Say how the mean chance changes, if the figures that are shown do."""
+    """Describe how the mean chance changes, if the figures that are shown do."""
     was, becomes = (f"{100 * mean:.3g} %" for mean in (before, after))
     if was == becomes:
         return f" On average, the chance of guessing right stays at about {was}."

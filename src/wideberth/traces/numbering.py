@@ -27,14 +27,13 @@ _ENOUGH = 20  # rows below which being unique means little
 
 
 def row_numbers(series: pl.Series) -> list[Finding]:
-    """Tell whether a column numbers the rows.
-
-    It does if its whole numbers differ, and either begin with 0 or 1 and leave out few, or ascend,
-    or have a name that says so.
+    """Find out whether a column numbers the rows.
 
     >>> [str(finding) for finding in row_numbers(pl.Series("index", [7, 3, 5]))]
     ["high: column 'index' numbers the rows, in another order than the file's"]
     """
+    # It does if its whole numbers differ, and either begin with 0 or 1 and leave out few, or
+    # ascend, or have a name that says so.
     rows, name = len(series), series.name
     numbers = series.alias("")
     if is_text(numbers.dtype):

@@ -67,29 +67,14 @@ def row_order(
     published: Published | None = None,
     covering: Covering | None = None,
 ) -> list[Finding]:
-    """Tell whether the order of a release's rows gives something away.
+    """Find out whether the order of a release's rows gives something away.
 
-    Parameters
-    ----------
-    frame : polars.DataFrame
-        The release.
-    original : polars.DataFrame, optional
-        The table it was made from.
-    quasi, sensitive : sequence of str
-        Its published quasi-identifiers and its sensitive attributes. Other columns are compared
-        with the original, too.
-    group : str, optional
-        Its column of group ids.
-    published, covering : optional
-        The release read together with the original, and which boxes cover whom: so people can be
-        found whom a single box covers.
-
-    Examples
-    --------
     >>> table = pl.DataFrame({"age": ["*"] * 12, "pay": range(0, 24, 2)})
     >>> [str(finding) for finding in row_order(table, table, quasi=["age"], sensitive=["pay"])]
     ["low: the rows are sorted by 'pay'"]
     """
+    # Columns without a role are compared with the original, too. With `published` and `covering`,
+    # people can be found whom a single box covers.
     if frame.height < 2:
         return []
     keys = [*quasi, *([] if group is None else [group])]
@@ -119,7 +104,7 @@ def row_order(
 
 
 def _told_apart(partition: Partition, free: Mapping[str, Column]) -> Listing:
-    """Tell rows of a group apart by the columns that it is sorted by, one after the other."""
+    """Split each group by the columns that it is sorted by, one after the other, and list it."""
     left = dict(free)
     while True:
         listing = Listing.of(partition)
@@ -176,7 +161,7 @@ def _as_original(
 
 
 def _untouched(column: Column, rows: int) -> bool:
-    """Tell whether the first rows of a column have no value more often than the others."""
+    """Return whether the first rows of a column have no value more often than the others."""
     ours, theirs = np.split(column.codes, [rows])
     size = column.domain.size
     return bool((np.bincount(ours, minlength=size) <= np.bincount(theirs, minlength=size)).all())
@@ -199,7 +184,7 @@ def _in_place(partition: Partition, columns: Sequence[Column], tests: int) -> Ag
 
 
 def _left_out(partition: Partition, ours: Codes, theirs: Codes, tests: int) -> bool:
-    """Tell whether rows are in the original's order but for some that were left out."""
+    """Return whether rows are in the original's order but for some that were left out."""
     gaps = len(theirs) - len(ours)
     ways = lgamma(len(theirs) + 1) - lgamma(gaps + 1) - lgamma(len(ours) + 1)
     if log_orders(partition, ours) - ways <= log(tests / LEVEL):
@@ -208,7 +193,7 @@ def _left_out(partition: Partition, ours: Codes, theirs: Codes, tests: int) -> b
 
 
 def _within(ours: Sequence[int], theirs: Sequence[int]) -> bool:
-    """Tell whether one sequence is another with some left out."""
+    """Return whether one sequence is another with some left out."""
     spare = len(theirs) - len(ours)
     place = 0
     for code in ours:

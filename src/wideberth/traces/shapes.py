@@ -31,12 +31,11 @@ _LESS = (WEB,)
 def personal_texts(series: pl.Series) -> list[Finding]:
     """Count the rows of a column whose texts hold addresses or numbers of people.
 
-    Sets and lists are searched as they are written, whole numbers if they are long. A sample of
-    the texts is searched if there are too many.
-
     >>> [str(finding) for finding in personal_texts(pl.Series("note", ["to a.b@example.org"]))]
     ["high: column 'note' holds texts that look like e-mail addresses"]
     """
+    # Sets and lists are searched as they are written, whole numbers if they are long. A sample of
+    # the texts is searched if there are too many.
     texts = _texts(series)
     if texts is None:
         return []

@@ -51,21 +51,8 @@ def suppressed(
     published: Published | None = None,
     covering: Covering | None = None,
 ) -> list[Finding]:
-    """Tell what is learnt about people whose rows were suppressed.
+    """Find out what is learnt about people whose rows were suppressed.
 
-    Parameters
-    ----------
-    frame : polars.DataFrame
-        The release.
-    original : polars.DataFrame, optional
-        The table it was made from.
-    sensitive : sequence of str
-        Its sensitive attributes.
-    published, covering : optional
-        What its labels say, and which boxes cover whom.
-
-    Examples
-    --------
     >>> table = pl.DataFrame({"illness": ["flu"] * 4 + ["HIV"] * 2})
     >>> [str(finding) for finding in suppressed(table.head(4), table, sensitive=["illness"])]
     ["high: all 2 rows that were left out have the same value of 'illness'"]
@@ -132,11 +119,9 @@ def _about(name: str, left: Ints, whole: Ints, figures: dict[str, Any]) -> list[
 
 
 def _skewed(left: Ints, whole: Ints) -> bool:
-    """Tell whether some value is more common than in a random sample.
-
-    The probability of x or more in a sample of n is at most exp(-n D(x/n || p)), whether it is
-    drawn with replacement or without (Hoeffding 1963), where p is the value's share of the whole.
-    """
+    """Return whether some value is more common than in a random sample."""
+    # The probability of x or more in a sample of n is at most exp(-n D(x/n || p)), whether it is
+    # drawn with replacement or without (Hoeffding 1963), where p is the value's share of the whole.
     from scipy.special import xlogy
 
     values = np.flatnonzero(whole)
@@ -162,7 +147,7 @@ def _some(figures: dict[str, Any]) -> Finding:
 
 
 def _who(figures: dict[str, Any]) -> str:
-    """Say how many of them are known to be left out, by their quasi-identifiers."""
+    """Describe how many of them are known to be left out, by their quasi-identifiers."""
     outside = figures.get("covered_by_no_box")
     if not outside:
         return ""

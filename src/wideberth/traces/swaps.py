@@ -68,28 +68,13 @@ def swap_audit(
 ) -> list[Finding]:
     """Swap sensitive values within groups, and count how often the groups stay as they are.
 
-    Parameters
-    ----------
-    original : polars.DataFrame
-        The table.
-    swaps : int
-        How many swaps to try.
-    most_rows, sample : int
-        How many rows a table may have; of a larger one, a random sample of how many is looked at.
-    seconds : float
-        When to stop; ten swaps are tried in any case.
-    seed : int
-        For swaps and sample, and for the algorithm instead of its secret.
-    **how
-        The arguments of `anonymize`: roles, principles, hierarchies, types, a policy, a group, and
-        how the release is made.
-
-    Examples
-    --------
     >>> table = pl.DataFrame({"age": range(40), "pay": range(0, 400, 10)})
     >>> swap_audit(table, quasi="age", sensitive="pay", principles="k-anonymity:k=5")
     []
     """
+    # Of more than `most_rows`, a random sample is looked at. After some seconds it stops, but ten
+    # swaps are tried in any case. The seed also stands for the algorithm's secret. how: what
+    # `anonymize` takes.
     rng = np.random.default_rng(seed)
     rows = original.height
     looked_at = original
@@ -176,7 +161,7 @@ def _exchanged(codes: Codes, a: int, b: int) -> Codes:
 
 
 def _same(labels: Codes, again: Codes) -> bool:
-    """Tell whether two partitions have the same groups, whatever their numbers."""
+    """Return whether two partitions have the same groups, whatever their numbers."""
     if not np.array_equal(labels < 0, again < 0):
         return False
     pairs = len(np.unique(labels.astype(np.int64) * (len(labels) + 1) + again))
@@ -184,7 +169,7 @@ def _same(labels: Codes, again: Codes) -> bool:
 
 
 def less_telling(request: Request) -> str:
-    """Say what tells less than how this release was made, as far as it can be chosen here."""
+    """Return which other choices would give away less than how this release was made."""
     how = request.transform
     dealt = not all(demand.rule.monotone for demand in demands_of(request, request.frame))
     ways = []

@@ -11,7 +11,7 @@ from wideberth.errors import EngineError
 
 
 def lacking(error: ModuleNotFoundError) -> EngineError:
-    """Say what to install, where the packages of the extra [ui] are missing."""
+    """Return the error for missing packages of the extra [ui]."""
     return EngineError(
         f"the web app needs {error.name}, which is not installed",
         hint="pip install 'wideberth[ui]'",

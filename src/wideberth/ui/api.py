@@ -148,7 +148,7 @@ def _opened(request: Request, table: Opened) -> Response:
 
 
 async def state(request: Request) -> Response:
-    """Tell all about a table: how far it is read, what was found, its settings and runs."""
+    """Return the state of a table: reading, profile, settings and runs."""
     table = table_of(request)
     return JSONResponse(
         {
@@ -173,7 +173,7 @@ def settings(table: Opened) -> dict[str, Any]:
 
 
 def told(run: Run) -> dict[str, Any]:
-    """Tell of a run how far it is."""
+    """Return the state of a run, as plain values."""
     return {"run": run.number, "settings": run.settings, "job": run.job.view()}
 
 
@@ -241,7 +241,7 @@ async def apply_policy(request: Request) -> Response:
 
 
 async def advice(request: Request) -> Response:
-    """Tell what is possible for a sensitive column, and hand over the picture of it."""
+    """Return what is possible for a sensitive column, and hand over the picture of it."""
     from wideberth.ui.tradeoffs import pictured
 
     table = table_of(request)
@@ -252,7 +252,7 @@ async def advice(request: Request) -> Response:
 
 
 async def possible(request: Request) -> Response:
-    """Tell of each principle, and of all together, whether some grouping satisfies it."""
+    """Return for each principle, and for all together, whether some grouping satisfies it."""
     desk, table = desk_of(request), table_of(request)
     question, known = table.question, table.possible
     if known is None:
@@ -357,7 +357,7 @@ async def start_run(request: Request) -> Response:
 
 
 async def run_state(request: Request) -> Response:
-    """Tell how far a run is."""
+    """Return how far a run is."""
     return JSONResponse(told(run_of(request)))
 
 

@@ -72,7 +72,7 @@ def create(
 
 
 async def _refused(request: Request, error: Exception) -> Response:
-    """Tell what was wrong, to the page's script or to the reader."""
+    """Return what was wrong, to the page's script or to the reader."""
     assert isinstance(error, WideberthError)  # noqa: S101
     status = next((code for kind, code in _STATUS.items() if isinstance(error, kind)), 422)
     kind = getattr(error, "kind", type(error).__name__)

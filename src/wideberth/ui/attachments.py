@@ -43,15 +43,7 @@ _MOST = 2000
 
 
 def stored_name(called: str, *, written: bool = False) -> str:
-    """Return a new name for a hierarchy file, as a policy writes it.
-
-    Parameters
-    ----------
-    called : str
-        What the user calls it: a file's name, or the column's.
-    written : bool
-        Whether it was written in the app, and never was a file of the user's.
-    """
+    """Return a new name for a hierarchy file, as a policy writes it."""
     plain = str(PurePosixPath(called.replace("\\", "/")).name)
     if found := _STORED.fullmatch(plain):  # a copy of a copy keeps its first name
         written = written or bool(found["written"])
@@ -122,17 +114,7 @@ def copy(source: Path, target: Path, content: Mapping[str, Any]) -> None:
 
 
 def packed(content: Mapping[str, Any], folder: Path, *, name: str) -> bytes:
-    """Pack settings, as a policy file and the hierarchy files that it names.
-
-    Parameters
-    ----------
-    content : mapping
-        The settings.
-    folder : Path
-        Where the files lie.
-    name : str
-        The table's name, for the policy's first line.
-    """
+    """Pack settings, as a policy file and the hierarchy files that it names."""
     held = BytesIO()
     with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(POLICY, policies.toml(content, name=name))
@@ -142,7 +124,7 @@ def packed(content: Mapping[str, Any], folder: Path, *, name: str) -> bytes:
 
 
 def is_packed(data: bytes) -> bool:
-    """Tell whether a file is a package, and not a policy by itself."""
+    """Return whether a file is a package, and not a policy by itself."""
     return data.startswith(b"PK\x03\x04")
 
 

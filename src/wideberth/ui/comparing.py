@@ -23,24 +23,14 @@ Weighed = dict[tuple[int, str, str], float]
 
 @dataclass(frozen=True)
 class Yardstick:
-    """With what runs are measured.
-
-    Parameters
-    ----------
-    runs : sequence of Run
-        Those that are compared.
-    shared, aside : list of str
-        The attributes that are sensitive in all of them, and those that are so in some only.
-    reaches : dict
-        By attribute, the ε that all are to be measured with, where they differ in it.
-    exact : list of str
-        The attributes for which only exact guesses can be compared.
-    """
+    """The measures by which runs are compared."""
 
     runs: Sequence[Run]
-    shared: list[str] = field(default_factory=list)
-    aside: list[str] = field(default_factory=list)
+    shared: list[str] = field(default_factory=list)  # sensitive in all runs
+    aside: list[str] = field(default_factory=list)  # sensitive in some runs only
+    # by attribute, the ε for all runs, where theirs differ
     reaches: dict[str, str] = field(default_factory=dict)
+    # attributes for which only exact guesses can be compared
     exact: list[str] = field(default_factory=list)
 
     @classmethod
@@ -85,7 +75,7 @@ class Yardstick:
         return max((one for one in found if one is not None), default=None)
 
     def words(self) -> list[str]:
-        """Say what is measured, where that does not go without saying."""
+        """Return notes on what is measured, where that does not go without saying."""
         said = []
         for on, near in self.reaches.items():
             widest = near if near.endswith("%") else reach(float(near))

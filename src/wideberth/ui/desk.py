@@ -104,36 +104,16 @@ def release_name(run: Run) -> str:
 
 @dataclass
 class Opened:
-    """A table that is open.
+    """A table that is open."""
 
-    Parameters
-    ----------
-    number : str
-        By which its addresses name it.
-    name : str
-        The file's name.
-    path : Path
-        The file: the custodian's own, or what was uploaded.
-    folder : Path
-        Private: hierarchy files and runs.
-    job : Job
-        That reads it; its result is the profile.
-    draft : Draft, optional
-        Where its settings are kept for the next time.
-    taking : Draft, optional
-        Settings that are taken up as soon as the table is read.
-    notice : dict, optional
-        What became of them: kind, what and hint of a message.
-    """
-
-    number: str
+    number: str  # in the addresses of its pages
     name: str
-    path: Path
-    folder: Path
-    job: Job
-    draft: Draft | None = None
-    taking: Draft | None = None
-    notice: dict[str, Any] | None = None
+    path: Path  # the custodian's own file, or what was uploaded
+    folder: Path  # private: hierarchy files and runs
+    job: Job  # reads the table; its result is the profile
+    draft: Draft | None = None  # where the settings are kept for the next time
+    taking: Draft | None = None  # settings to take up as soon as the table is read
+    notice: dict[str, Any] | None = None  # what became of them: kind, what and hint of a message
     content: Content = field(default_factory=dict)
     seed: int | None = None
     version: int = 0
@@ -221,17 +201,7 @@ def table_file(text: str) -> Path:
 
 
 class Desk:
-    """The open tables.
-
-    Parameters
-    ----------
-    workspace : Workspace
-        Where everything private lies.
-    jobs : Jobs
-        Who works on it.
-    drafts : Drafts, optional
-        Where settings are kept that outlive the app; None keeps none.
-    """
+    """The open tables."""
 
     def __init__(self, workspace: Workspace, jobs: Jobs, drafts: Drafts | None = None) -> None:
         self.workspace = workspace
@@ -301,10 +271,8 @@ class Desk:
     async def open(
         self, number: str, folder: Path, path: Path, taking: Draft | None = None
     ) -> Opened:
-        """Open a file as a table, with the settings of an earlier day if there are any.
-
-        If that cannot begin, its folder is removed.
-        """
+        """Open a file as a table, with the settings of an earlier day if there are any."""
+        # If the job cannot begin, the folder of the table is removed.
         for other in [one for one in self.tables.values() if one not in self.shown()]:
             await self.close_table(other.number)  # nothing came of it, and its file lies here
         asked = {"path": str(path)} | ({"options": taking.options()} if taking else {})
@@ -321,10 +289,8 @@ class Desk:
         return self.tables[number]
 
     async def reread(self, table: Opened, options: dict[str, Any]) -> None:
-        """Read a table differently; if that fails, it stays as it is.
-
-        Types are guessed anew. Roles and the rest stay, if there are the same columns.
-        """
+        """Read a table differently; if that fails, it stays as it is."""
+        # Types are guessed anew. Roles and the rest stay, if there are the same columns.
         job = await self._started(table, "open", {"path": str(table.path), "options": options})
         await job.finished()
         proposal, before = job.outcome()["proposal"], table.columns
@@ -369,10 +335,7 @@ class Desk:
         }
 
     async def start_run(self, table: Opened) -> Run:
-        """Make a release by the table's settings, in a folder of its own.
-
-        Before anything is begun, every column must have a role.
-        """
+        """Make a release by the table's settings, in a folder of its own."""
         require_decided(table.content.get("roles", {}).get(UNDECIDED, ()))
         table.begun += 1
         number, content, seed = table.begun, deepcopy(table.content), table.seed
@@ -411,17 +374,9 @@ class Desk:
         return name
 
     def apply_policy(self, table: Opened, data: bytes, folder: Path | None) -> list[str]:
-        """Take the settings of a policy file; return the columns whose hierarchy is lacking.
-
-        Parameters
-        ----------
-        table : Opened
-            The table to which they are applied.
-        data : bytes
-            The file's content, or a package of it and its hierarchy files.
-        folder : Path, optional
-            Where the file lies, and below it those that it names; None if it was uploaded.
-        """
+        """Take the settings of a policy file; return the columns whose hierarchy is lacking."""
+        # `data` is a policy file or a package of it and its hierarchy files; `folder` is where the
+        # file lies, None if it was uploaded.
         beside: dict[str, bytes] = {}
         if attachments.is_packed(data):
             data, beside = attachments.unpacked(data)

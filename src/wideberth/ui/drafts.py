@@ -44,29 +44,17 @@ def state_folder() -> Path:
 
 @dataclass
 class Draft:
-    """The settings of one table, on the disk.
+    """The settings of one table, on the disk."""
 
-    Parameters
-    ----------
-    folder : Path
-        Where they lie; its name is the draft's number.
-    name : str
-        The table's file name.
-    path : str, optional
-        Where the table lies; None if it was uploaded, for then no copy is kept.
-    saved : str
-        When it was last changed, as ISO 8601 in UTC.
-    """
-
-    folder: Path
-    name: str
-    path: str | None
-    saved: str = ""
+    folder: Path  # its name is the draft's number
+    name: str  # the table's file name
+    path: str | None  # of the table; None if it was uploaded, for then no copy is kept
+    saved: str = ""  # last change, as ISO 8601 in UTC
     _held: IO[bytes] | None = field(default=None, repr=False)
 
     @property
     def number(self) -> str:
-        """By which addresses name it."""
+        """The number that addresses name it by."""
         return self.folder.name
 
     @property
@@ -78,15 +66,7 @@ class Draft:
             return "some day"
 
     def keep(self, content: Content, files: Path) -> None:
-        """Write the settings as they are now.
-
-        Parameters
-        ----------
-        content : mapping
-            What the policy says.
-        files : Path
-            Where the hierarchy files lie that it names.
-        """
+        """Write the settings as they are now."""
         _private(self.folder)
         self.hold()
         self.saved = datetime.now(UTC).isoformat(timespec="seconds")
@@ -101,7 +81,7 @@ class Draft:
                 file.unlink(missing_ok=True)
 
     def hold(self) -> bool:
-        """Lock it for as long as its table is open; tell whether nobody else has."""
+        """Lock it for as long as its table is open; return whether nobody else has."""
         if self._held is None and self.folder.is_dir():
             number = os.open(self.folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
             held = os.fdopen(number, "rb")
@@ -138,13 +118,6 @@ class Draft:
 class Drafts:
     """All drafts of this user.
 
-    Parameters
-    ----------
-    folder : Path, optional
-        Where they lie; by default in the user's state folder.
-
-    Examples
-    --------
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as place:
     ...     drafts = Drafts(Path(place, "state"))
@@ -205,7 +178,7 @@ def _read(folder: Path) -> Draft | None:
 
 
 def _is_free(draft: Draft) -> bool:
-    """Tell whether no app has the draft's table open."""
+    """Return whether no app has the draft's table open."""
     with suppress(OSError):
         if draft.hold():
             draft.release()
@@ -214,7 +187,7 @@ def _is_free(draft: Draft) -> bool:
 
 
 def _is_private(folder: Path) -> bool:
-    """Tell whether a folder is this user's, and nobody else may look into it."""
+    """Return whether a folder is this user's, and nobody else may look into it."""
     found = folder.lstat()
     if os.name == "nt":
         return stat.S_ISDIR(found.st_mode)

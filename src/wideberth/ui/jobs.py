@@ -47,18 +47,7 @@ _BUSY: dict[str, Any] = {
 
 
 class JobError(WideberthError):
-    """A job that failed or was cancelled.
-
-    Parameters
-    ----------
-    kind : str
-        The name of the error in the process: InfeasibleError, say; LostError if it died,
-        InternalError if it has a bug, CancelledError if it was ended, BusyError if it never began.
-    what, hint
-        As of any error.
-    outcome, witness, tries : optional
-        As of an InfeasibleError.
-    """
+    """A job that failed or was cancelled."""
 
     def __init__(
         self,
@@ -69,23 +58,16 @@ class JobError(WideberthError):
         witness: str | None = None,
         tries: Sequence[Mapping[str, Any]] = (),
     ) -> None:
+        # `kind` is the name of the error in the process (InfeasibleError, say); LostError if it
+        # died, InternalError if it has a bug, CancelledError if it was ended, BusyError if it never
+        # began.
         super().__init__(what, hint=hint)
         self.kind, self.outcome, self.witness = kind, outcome, witness
         self.tries = list(tries) or None
 
 
 class Job:
-    """A task at work. Made by `Jobs.start`.
-
-    Parameters
-    ----------
-    number : int
-        To name it by.
-    task : str
-        What it does; see :mod:`wideberth.ui.tasks`.
-    process : asyncio.subprocess.Process
-        Who does it.
-    """
+    """A task at work, made by `Jobs.start`."""
 
     def __init__(self, number: int, task: str, process: asyncio.subprocess.Process) -> None:
         self.number = number
@@ -163,7 +145,7 @@ class Job:
                 os.killpg(self.pid, signal.Signals[name])
 
     async def follow(self, request: bytes) -> None:
-        """Tell the process what to do, and listen to it until it has ended."""
+        """Send the process its request, and read what it writes until it has ended."""
         told: dict[str, Any] = {}
         try:
             stdin, stdout = self._process.stdin, self._process.stdout
@@ -219,15 +201,7 @@ class Jobs:
         self._closed = asyncio.Event()
 
     async def start(self, task: str, arguments: Mapping[str, Any]) -> Job:
-        """Start a job; a `JobError` if too many others are running.
-
-        Parameters
-        ----------
-        task : str
-            What to do; see :mod:`wideberth.ui.tasks`.
-        arguments : mapping
-            Its arguments, as plain values.
-        """
+        """Start a job; a `JobError` if too many others are running."""
         if self._closed.is_set():
             raise JobError(**_CANCELLED)
         request = json.dumps(arguments).encode() + b"\n"
@@ -254,10 +228,8 @@ class Jobs:
         self._free.release()
 
     async def run(self, task: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Do a job and return its result; a job that fails is a `JobError`.
-
-        If whoever waits for it is cancelled, the job is ended.
-        """
+        """Do a job and return its result; a job that fails is a `JobError`."""
+        # If the waiting task is cancelled, the job is ended.
         job = await self.start(task, arguments)
         try:
             await job.finished()

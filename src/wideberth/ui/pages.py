@@ -181,7 +181,7 @@ async def anonymize(request: Request) -> Response:
 
 
 def _outline(table: Opened) -> dict[str, Any]:
-    """Return of a profile what needs no values."""
+    """Return the part of a profile that needs no values."""
     profile = table.profile or {}
     names = ("name", "type", "distinct", "missing", "part_of")
     columns = [{key: column[key] for key in names} for column in profile.get("columns", ())]
@@ -303,7 +303,7 @@ _UNJUDGED = "unjudged"
 
 
 def _is_offered(request: Request, made: Mapping[str, Any]) -> bool:
-    """Tell whether files are handed over: of a run that was not judged only on demand."""
+    """Return whether files are handed over: of a run that was not judged only on demand."""
     return made["report"] is not None or request.query_params.get(_UNJUDGED) == "yes"
 
 

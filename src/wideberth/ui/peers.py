@@ -41,11 +41,7 @@ MOST = 128
 
 
 class Connection(H11Protocol):
-    """A connection that is served only if it is this user's.
-
-    Until that is known, nothing is read from it. Beyond `MOST` connections, the one that has waited
-    longest without a request is closed: idle connections never keep new ones out.
-    """
+    """A connection that is served only if it is this user's."""
 
     since = 0.0
     admitted = False
@@ -70,6 +66,8 @@ class Connection(H11Protocol):
 
     def admit(self) -> None:
         """Begin to serve it, and make room for it."""
+        # Beyond MOST connections, the one that has waited longest without a request is closed, so
+        # that idle connections never keep new ones out.
         self.admitted, self.since = True, monotonic()
         others = [one for one in self.connections if isinstance(one, Connection) and one.admitted]
         others = [one for one in others if one is not self and not one.transport.is_closing()]
@@ -83,15 +81,10 @@ class Connection(H11Protocol):
 
 
 class Doorkeeper:
-    """Finds out whose the connections are that wait; one reading of the lists is for all of them.
-
-    Parameters
-    ----------
-    waiting : dict
-        The connections, and how often each was looked for in vain.
-    """
+    """Finds out whose the waiting connections are; one reading of the lists serves them all."""
 
     def __init__(self) -> None:
+        # how often each waiting connection was looked for in vain
         self.waiting: dict[Connection, int] = {}
         self._work: asyncio.Task[None] | None = None
 
@@ -135,7 +128,7 @@ def _doorkeeper(loop: asyncio.AbstractEventLoop) -> Doorkeeper:
 
 
 class _Holder(NamedTuple):
-    """Who holds an end of a connection."""
+    """The holder of an end of a connection."""
 
     uid: int
     inode: int  # 0: the socket was closed, and the kernel lists it as root's
@@ -156,17 +149,8 @@ def listed() -> dict[Ends, _Holder] | None:
 
 
 def is_stranger(known: Mapping[Ends, _Holder] | None, client: Any, server: Any) -> bool | None:
-    """Tell whether another user of this machine has made a connection; root may do as he likes.
-
-    A connection that nobody holds any more counts as a stranger's. None: it is not listed.
-
-    Parameters
-    ----------
-    known : mapping, optional
-        What `listed` returned.
-    client, server : (host, port) or None
-        Its two ends; None if it is closed already.
-    """
+    """Return whether another user made a connection (root may); None if it is not listed."""
+    # A connection that nobody holds any more counts as a stranger's.
     if known is None:  # there is nobody to ask
         return False
     try:

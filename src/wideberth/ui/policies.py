@@ -39,15 +39,7 @@ def toml(content: Mapping[str, Any], *, name: str | None = None) -> str:
 
 
 def read(text: str | bytes, *, folder: Path | None = None) -> Content:
-    """Read the text of somebody's policy file: valid, and plain enough for JSON.
-
-    Parameters
-    ----------
-    text : str or bytes
-        What stands in the file.
-    folder : Path, optional
-        Where the file lies.
-    """
+    """Read the text of somebody's policy file: valid, and plain enough for JSON."""
     try:
         decoded = text.decode() if isinstance(text, bytes) else text
     except UnicodeDecodeError:
@@ -162,7 +154,7 @@ def python(content: Mapping[str, Any], *, table: str, output: str) -> str:
 
 
 class _Code(str):
-    """Python that stands for itself."""
+    """Text that is written as Python code, unquoted."""
 
     __slots__ = ()
 
@@ -198,17 +190,8 @@ def _call(entry: Mapping[str, Any]) -> _Code:
 
 
 def _shown(value: Any, before: int, indent: int = 4) -> str:
-    """Write a value as Python, an element in each line if it is long.
-
-    Parameters
-    ----------
-    value : object
-        A plain value, or some `_Code`.
-    before : int
-        How many characters stand before it in its line, those of `indent` not counted.
-    indent : int
-        By how much the line is indented.
-    """
+    """Write a value as Python, an element in each line if it is long."""
+    # `before`: characters that stand before it in its line, without the indentation.
     flat = _flat(value)
     if indent + before + len(flat) < _WIDTH or not value or not isinstance(value, list | dict):
         return flat

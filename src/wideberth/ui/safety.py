@@ -67,24 +67,12 @@ _PAGE = """\
 
 @dataclass(frozen=True)
 class Key:
-    """The secrets of one run of the app.
+    """The secrets of one run of the app."""
 
-    Parameters
-    ----------
-    token : str
-        Stands in the address that is printed.
-    way : str
-        What the paths of all pages begin with; the address bar shows it.
-    cookie : str
-        What the browser gets for the token; it sends it to these paths only.
-    csrf : str
-        What our pages put into the header `HEADER` of requests that change something.
-    """
-
-    token: str = field(repr=False)
-    way: str = field(repr=False)
-    cookie: str = field(repr=False)
-    csrf: str = field(repr=False)
+    token: str = field(repr=False)  # in the address that is printed
+    way: str = field(repr=False)  # first step of all paths; the address bar shows it
+    cookie: str = field(repr=False)  # what the browser gets for the token, for these paths only
+    csrf: str = field(repr=False)  # in `HEADER` of our pages' requests that change something
 
     @classmethod
     def new(cls) -> Key:
@@ -111,18 +99,7 @@ class _Refusal(Exception):
 
 
 class Safety:
-    """Let in what the app's own pages send, and nothing else; see the module.
-
-    Parameters
-    ----------
-    app : ASGI application
-        What is kept safe. An error that it lets out becomes an answer that says where the bug is,
-        and no value of a table.
-    port : int
-        The port it listens on.
-    key : Key
-        The secrets.
-    """
+    """Middleware that lets in what the app's own pages send, and nothing else; see the module."""
 
     def __init__(self, app: ASGIApp, *, port: int, key: Key) -> None:
         self.app, self.key = app, key
@@ -171,7 +148,7 @@ class Safety:
                 await _reply(told, scope, 500, bug.what, bug.hint)
 
     def _let_in(self, scope: Scope) -> str | None:
-        """Refuse what is not ours; return where the address with the token leads, if it is that."""
+        """Refuse requests that are not ours; return the target if the address has the token."""
         said = _Headers(scope)
         if len(hosts := said["host"]) != 1 or hosts[0] not in self.hosts:
             raise _Refusal(400, "this is not the address of the app")
@@ -197,11 +174,9 @@ class Safety:
         return None
 
     async def _welcome(self, onward: str, send: Send) -> None:
-        """Give the cookie, and lead on.
-
-        Not by a redirect: if the address was opened from another site, a browser would follow it
-        without the cookie, which it keeps for what our own pages ask for.
-        """
+        """Set the cookie, and lead on to a page of the app."""
+        # Not by a redirect: if the address was opened from another site, a browser would follow it
+        # without the cookie, which it keeps for requests of our own pages.
         target = escape(onward, quote=True)
         page = _PAGE.format(
             head=f'<meta http-equiv="refresh" content="0;url={target}">',
@@ -213,7 +188,7 @@ class Safety:
 
 
 class _Headers:
-    """What a request says in its headers."""
+    """The headers of a request."""
 
     def __init__(self, scope: Scope) -> None:
         self.pairs = cast("list[tuple[bytes, bytes]]", list(scope["headers"]))
@@ -228,7 +203,7 @@ class _Headers:
 
 
 def _same(secret: str, given: list[bytes]) -> bool:
-    """Tell whether a secret was given, in a time that tells nothing about it."""
+    """Return whether a secret was given, in a time that tells nothing about it."""
     return any(secrets.compare_digest(secret.encode(), one) for one in given)
 
 
@@ -248,7 +223,7 @@ def _with_headers(given: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]
 
 
 async def _reply(send: Send, scope: Scope, status: int, what: str, hint: str | None) -> None:
-    """Say what is wrong: to a script in JSON, to a person on a page."""
+    """Send an error: to a script as JSON, to a person as a page."""
     if "/api/" in scope["path"]:
         text = json.dumps({"what": what, "hint": hint})
         await _send(send, status, "application/json", text)
@@ -270,7 +245,7 @@ async def _send(
 
 
 def _log(error: BaseException) -> None:
-    """Tell the terminal where a bug is, without the values that it may mention."""
+    """Write to the terminal where a bug is, without values that its message may hold."""
     shown = os.environ.get("WIDEBERTH_TRACEBACK")
     text = "".join(traceback.format_exception(error)) if shown else f"error: {unexpected(error)}\n"
     sys.stderr.write(text)

@@ -36,19 +36,7 @@ def serve(
     browser: bool = True,
     announce: Callable[[str], None] = lambda _: None,
 ) -> None:
-    """Serve the app on the loopback interface; returns when it is told to stop.
-
-    Parameters
-    ----------
-    table : str, optional
-        A file to begin with.
-    port : int
-        Where to listen; 0 takes any that is free.
-    browser : bool
-        Whether to open a browser.
-    announce : callable
-        Told the address, once it answers.
-    """
+    """Serve the app on the loopback interface; returns when it is told to stop."""
     try:
         import uvicorn
 
@@ -97,10 +85,9 @@ def _quiet() -> None:
 
 
 def _doorway(workspace: Workspace, address: str) -> Path:
-    """Make a page that leads on to the address, for a browser to open.
-
-    Its command line can be seen by other users of the machine, and so would the key in the address.
-    """
+    """Make a page that leads on to the address, for a browser to open."""
+    # Other users of the machine can see the browser's command line, and so would see the key in the
+    # address.
     with workspace.file(workspace.path, "open.html") as file:
         file.write(f'<meta http-equiv="refresh" content="0;url={escape(address)}">'.encode())
     return workspace.path / "open.html"
@@ -121,10 +108,8 @@ def _listen(port: int) -> socket.socket:
 
 @contextmanager
 def _stopping(server: uvicorn.Server) -> Iterator[None]:
-    """Let signals end the server, not the process, so that what is private gets removed.
-
-    uvicorn stops by itself on some of them, and then raises them again for whoever started it.
-    """
+    """Let signals end the server, not the process, so that what is private gets removed."""
+    # uvicorn stops by itself on some signals, and then raises them again for its caller.
 
     def stop(number: int, frame: FrameType | None) -> None:
         if not server.started:

@@ -30,5 +30,5 @@ def pictured(advice: dict[str, Any]) -> dict[str, Any]:
 
 
 def _halved(curve: list[list[Any]]) -> list[list[Any]]:
-    """(δ,l) looks at windows of twice δ: a table permits it where it permits ε = 2δ, m = l."""
+    """Turn the curve of ε and m into one of δ and l: windows are twice δ, so ε = 2δ, m = l."""
     return [[None if bound is None else bound / 2, m] for bound, m in curve]

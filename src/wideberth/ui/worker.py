@@ -24,13 +24,7 @@ _PIECE = 1 << 16
 
 
 class Speaker:
-    """Whoever speaks to the server.
-
-    Parameters
-    ----------
-    target : int
-        A file descriptor to write to.
-    """
+    """Writer of messages to the server, by a file descriptor."""
 
     def __init__(self, target: int) -> None:
         self._target = target
@@ -39,7 +33,7 @@ class Speaker:
         self._at = 0.0
 
     def tell(self, phase: str, done: int, total: int) -> None:
-        """Tell how far the work is, but not all the time."""
+        """Report progress: every new phase, and the rest only now and then."""
         now, news = monotonic(), self._told is None or self._told[0] != phase
         if news or (now - self._at >= _OFTEN and self._told != (phase, done)):
             self._told, self._at = (phase, done), now

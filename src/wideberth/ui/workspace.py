@@ -41,15 +41,6 @@ class RefusedError(WideberthError):
 class Workspace:
     """A folder that only this user may look into, for as long as the app runs.
 
-    Parameters
-    ----------
-    path : Path
-        The folder.
-    held : file
-        Its lock file, open.
-
-    Examples
-    --------
     >>> with Workspace.open() as workspace:
     ...     with workspace.file(workspace.folder("table-1"), "people.csv") as file:
     ...         _ = file.write(b"age,pay")
@@ -60,17 +51,11 @@ class Workspace:
     """
 
     path: Path
-    held: IO[bytes]
+    held: IO[bytes]  # its lock file, open
 
     @classmethod
     def open(cls, base: str | Path | None = None) -> Workspace:
-        """Sweep what killed processes have left, and make a new folder.
-
-        Parameters
-        ----------
-        base : str or Path, optional
-            Where; by default where temporary files belong.
-        """
+        """Sweep what killed processes have left, and make a new folder."""
         root = Path(tempfile.gettempdir() if base is None else base).resolve()
         sweep(root)
         # It gets the name that is swept when its lock is held: no moment is between.
@@ -133,15 +118,7 @@ class Workspace:
 
 
 def within(folder: Path, name: str) -> Path:
-    """Return the path of an existing file in a folder, by a name from outside.
-
-    Parameters
-    ----------
-    folder : Path
-        What must not be left.
-    name : str
-        The name that a request or a policy gives, as seen from there: "release/quasi.csv".
-    """
+    """Return the path of an existing file in a folder, by a name from outside."""
     base = _real(folder)
     path = _real(base.joinpath(*_parts(name)))
     if path.is_relative_to(base) and stat.S_ISREG(path.stat().st_mode):
@@ -235,15 +212,6 @@ def _refused() -> RefusedError:
 def safe_name(text: str, default: str = "table") -> str:
     """Return a name for a file that somebody calls so.
 
-    Parameters
-    ----------
-    text : str
-        A name from outside, perhaps a whole path.
-    default : str
-        What it is called if nothing harmless is left of its name.
-
-    Examples
-    --------
     >>> safe_name("C:/data/My people (2024).csv")
     'My_people_2024.csv'
     >>> safe_name("../../.csv.gz"), safe_name("nul.parquet")

@@ -95,7 +95,7 @@ class AttributeBounds(Bounds):
         ).ravel()
 
     def score(self, node: Node, verdict: Verdict) -> float:
-        """Add up."""
+        """Add up what quasi-identifiers lose."""
         losses = self.means[range(len(node)), node] + verdict.here / self.ground.rows
         return float(self.weights @ self.measure.bend(losses))
 
@@ -125,11 +125,11 @@ class SizeBounds(Bounds):
         return self.floor + self.apart
 
     def score(self, node: Node, verdict: Verdict) -> float:
-        """Measure."""
+        """Return the measure."""
         return self.measure.score(verdict, self.ground.rows)
 
     def learn(self, node: Node, verdict: Verdict) -> None:
-        """Also learn from a node that is ruled out: coarser ones may not be."""
+        """Learn from a check; also of a node that is ruled out, for coarser ones may not be."""
         terms = self._terms
         terms[0] = self.measure.floor(verdict, self.ground.rows, self.ground.limit)
         self._lift(self.floor, np.array(node, np.int64), self._top, terms)

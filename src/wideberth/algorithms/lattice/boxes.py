@@ -23,15 +23,7 @@ from wideberth.exact import Floats
 
 
 class Boxes:
-    """A search without a list of nodes.
-
-    Parameters
-    ----------
-    ground : Ground
-        The lattice.
-    measure : Measure
-        What is to be as small as possible; one that prices quasi-identifiers by themselves.
-    """
+    """A search without a list of nodes."""
 
     def __init__(self, ground: Ground, measure: Measure) -> None:
         if not isinstance(measure, ByAttribute):

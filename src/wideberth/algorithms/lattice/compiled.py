@@ -29,17 +29,7 @@ _EASED = (kinds.CROWD, kinds.ENTROPY, kinds.RECURSIVE, kinds.EQUAL, kinds.TREE)
 
 
 class Compiled:
-    """See `wideberth.algorithms.lattice.ground.Engine`.
-
-    Parameters
-    ----------
-    ground : Ground
-        The table and what is demanded.
-    prices : Prices, optional
-        What suppression costs.
-    memory : int
-        How many bytes the tables of nodes may take.
-    """
+    """See `wideberth.algorithms.lattice.ground.Engine`."""
 
     def __init__(self, ground: Ground, prices: Prices | None, memory: int) -> None:
         tests = any(demand.column is not None for demand in ground.demands)
@@ -91,10 +81,8 @@ class Compiled:
 
     @cached_property
     def attributes(self) -> list[tuple[Column, list[Demand]]]:
-        """The sensitive attributes that matter, each with its demands.
-
-        One whose values are looked at by classes is another attribute, of classes.
-        """
+        """The sensitive attributes that matter, each with its demands."""
+        # An attribute whose values are looked at by classes is another one, of classes.
         found: dict[tuple[int, int], tuple[Column, list[Demand]]] = {}
         for demand in self.ground.demands:
             column, kernel = demand.column, demand.rule.kernel

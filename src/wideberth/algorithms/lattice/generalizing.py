@@ -47,43 +47,21 @@ MEGABYTE = 2**20
 
 @dataclass(frozen=True)
 class Settings:
-    """How to search.
+    """How to search."""
 
-    Parameters
-    ----------
-    measure : str, Measure or callable
-        What is to be as small as possible.
-    budget : Budget
-        How long to search.
-    memory : int
-        How many megabytes tables of nodes may take.
-    rounds : int
-        How often suppressed rows may be generalised by themselves.
-    """
-
-    measure: str | Measure | Callable[[Facts], float] = "loss"
+    measure: str | Measure | Callable[[Facts], float] = "loss"  # what is to be as small as possible
     budget: Budget = field(default_factory=Budget)
-    memory: int = 1024
-    rounds: int = 0
+    memory: int = 1024  # how many megabytes tables of nodes may take
+    rounds: int = 0  # how often suppressed rows may be generalised by themselves
 
 
 @dataclass(frozen=True, eq=False)
 class Round:
-    """Rows that share one level per quasi-identifier.
-
-    Parameters
-    ----------
-    found : Found
-        The node, what was learned of it, and whether it is the best.
-    entries : array of int
-        The entries of the ground that are published so, ascending.
-    checks : int
-        How many nodes were checked.
-    """
+    """Rows that share one level per quasi-identifier."""
 
     found: Found
-    entries: Ints
-    checks: int
+    entries: Ints  # those of the ground that are published so, ascending
+    checks: int  # how many nodes were checked
 
     @property
     def node(self) -> tuple[int, ...]:
@@ -94,30 +72,16 @@ class Round:
 
 @dataclass(frozen=True, eq=False)
 class Generalized:
-    """What became of a table.
-
-    Parameters
-    ----------
-    ground : Ground
-        The table, its lattice, and what was demanded.
-    measure : Measure
-        What was minimised.
-    rounds : sequence of Round
-        One, or more with local recoding.
-    suppressed : array of int
-        The entries of the ground that are left out, ascending.
-    """
+    """What became of a table."""
 
     ground: Ground
     measure: Measure
-    rounds: Sequence[Round]
-    suppressed: Ints
+    rounds: Sequence[Round]  # one, or more with local recoding
+    suppressed: Ints  # the entries of the ground that are left out, ascending
 
     def partition(self) -> Partition:
-        """Group the entries that are kept, in their order: round by round as each node does.
-
-        Groups of two rounds that are published alike are still two.
-        """
+        """Group the entries that are kept, in their order: round by round as each node does."""
+        # Groups of two rounds that are published alike are still two.
         labels = np.full(self.ground.entries, -1, dtype=np.int64)
         count = 0
         for one in self.rounds:
@@ -128,13 +92,7 @@ class Generalized:
 
 
 def generalize(ground: Ground, settings: Settings, progress: Progress | None = None) -> Generalized:
-    """Find the best node, and perhaps further ones for the rows that it suppresses.
-
-    Raises
-    ------
-    InfeasibleError
-        If no node is admissible, or none was found.
-    """
+    """Find the best node, and perhaps further ones for the rows that it suppresses."""
     measure = measure_of(settings.measure)
     until = monotonic() + (settings.budget.seconds or 0)
     rounds: list[Round] = []
@@ -182,11 +140,9 @@ def search(
 
 
 def _boxes_pay(ground: Ground) -> bool:
-    """Tell whether boxes are searched faster: with several times the checks, but without a list.
-
-    Rows count, not entries: of equally good nodes the two searches may find different ones, and a
-    table that is given in another way must not be published in another way.
-    """
+    """Return whether boxes are searched faster than a list, despite several times the checks."""
+    # Rows count, not entries: of equally good nodes the two searches may find different ones, and a
+    # table that is given in another way must not be published in another way.
     columns = {id(d.column): d.column.domain.size for d in ground.demands if d.column is not None}
     effort = ground.rows * (_LONGER if sum(columns.values()) > _MANY_VALUES else 1)
     return ground.shape.nodes > max(_BY_BOXES, effort)
@@ -207,17 +163,15 @@ def engine_for(ground: Ground, prices: Prices | None, settings: Settings) -> Eng
 
 
 def _modest(ground: Ground) -> bool:
-    """Tell whether the rules are to be asked themselves.
-
-    The result must not depend on what is loaded. So either it is never loaded for such a table, or
-    both ways know the same of every node: rules of which it is not known how much of a failing
-    group can be kept leave it to compiled code.
-    """
+    """Return whether the rules themselves check nodes, not compiled code."""
     if not compilable(ground):
         return True
     rows, nodes = ground.rows, ground.shape.nodes
     if rows <= _FEW_ROWS and nodes <= _FEW_NODES:
         return True
+    # The result must not depend on what is loaded. So either compiled code is never loaded for such
+    # a table, or both ways know the same of every node: rules of which it is not known how much of
+    # a failing group can be kept leave it to compiled code.
     same = all(demand.rule.upward for demand in ground.demands) or not ground.limit
     return same and rows <= _SOME_ROWS and nodes <= _SOME_NODES and "numba" not in sys.modules
 
@@ -232,7 +186,7 @@ def require_searchable(ground: Ground, budget: Budget) -> None:
 
 
 def compilable(ground: Ground) -> bool:
-    """Tell whether every demand has a compiled form, as a test of the group as it is."""
+    """Return whether every demand has a compiled form, as a test of the group as it is."""
     if ground.rows >= _COUNTED:
         return False
     for demand in ground.demands:
@@ -245,7 +199,7 @@ def compilable(ground: Ground) -> bool:
 
 
 def refused(ground: Ground, found: Found) -> InfeasibleError:
-    """Say that there is no admissible node, and what may help."""
+    """Return the error that there is no admissible node, with what may help."""
     if not found.proven:
         return InfeasibleError(
             "no admissible node was found before the budget was used up",

@@ -18,35 +18,18 @@ from wideberth.exact import Floats, Ints
 
 @dataclass(frozen=True, eq=False)
 class Ground:
-    """A table, the levels of its quasi-identifiers, and what is demanded.
+    """A table, the levels of its quasi-identifiers, and what is demanded."""
 
-    The codes of a table too large to be held may be given as their distinct tuples: the
-    quasi-identifiers' and those of all attributes that demands look at. Such an entry stands for
-    several rows. Whatever is found is the same.
-
-    Parameters
-    ----------
-    ladders : sequence of Ladder
-        The levels of each quasi-identifier.
-    demands : sequence of Demand
-        What every published group must satisfy.
-    limit : int
-        How many rows may be suppressed.
-    weights : array of int, optional
-        How many rows each entry stands for; by default, one. The histograms of domains count rows
-        in any case.
-    """
-
+    # Codes, of quasi-identifiers and sensitive attributes alike, may be given as their distinct
+    # tuples. Such an entry stands for several rows; whatever is found is the same.
     ladders: Sequence[Ladder]
-    demands: Sequence[Demand]
-    limit: int
-    weights: Ints | None = None
+    demands: Sequence[Demand]  # on every published group
+    limit: int  # how many rows may be suppressed
+    weights: Ints | None = None  # how many rows each entry stands for; None: one
 
     def __post_init__(self) -> None:
-        """Refuse weights and histograms that do not belong together.
-
-        Principles are bound to histograms. One that counts entries would weaken them silently.
-        """
+        """Refuse weights and histograms that do not belong together."""
+        # Principles are bound to histograms. One that counts entries would weaken them silently.
         if self.weights is None:
             return
         if len(self.weights) != self.entries or (self.weights < 1).any():
@@ -83,23 +66,18 @@ class Ground:
 
     @cached_property
     def monotone(self) -> bool:
-        """Whether the nodes above an admissible one are admissible.
-
-        Without suppression it takes monotone demands. With suppression a failing group may spoil a
-        satisfying one that it is merged with, unless demands survive the addition of any rows.
-        """
+        """Whether the nodes above an admissible one are admissible."""
+        # Without suppression it takes monotone demands. With suppression a failing group may spoil
+        # a satisfying one that it is merged with, unless demands survive the addition of any rows.
         rules = [demand.rule for demand in self.demands]
         return all(rule.upward or (rule.monotone and not self.limit) for rule in rules)
 
     def admits(self, verdict: Verdict) -> bool:
-        """Tell whether a node may be published."""
+        """Return whether a node may be published."""
         return verdict.lost <= self.limit and verdict.suppressed <= self.limit and verdict.kept > 0
 
     def only(self, entries: Ints, limit: int | None = None) -> Ground:
-        """Return the same for some of the entries. Demands still refer to the whole table.
-
-        By default, all of their rows may be suppressed.
-        """
+        """Return the ground of some entries alone; demands still refer to the whole table."""
         weights = None if self.weights is None else self.weights[entries]
         ladders = []
         for ladder in self.ladders:
@@ -116,15 +94,7 @@ class Ground:
 
 
 class Prices:
-    """What values lose on each level of each quasi-identifier.
-
-    Parameters
-    ----------
-    ladders : sequence of Ladder
-        The quasi-identifiers.
-    price : callable
-        What each code of a level loses, and what more if its row is suppressed.
-    """
+    """What values lose on each level of each quasi-identifier."""
 
     def __init__(
         self, ladders: Sequence[Ladder], price: Callable[[Ladder, int], tuple[float, Floats]]
@@ -137,11 +107,9 @@ class Prices:
 
 
 class Verdict(NamedTuple):
-    """What is known of a node that was checked.
+    """What is known of a node that was checked."""
 
-    Where `lost` is beyond the limit, nothing else is known.
-    """
-
+    # Where `lost` is beyond the limit, nothing else is known.
     #: Rows that neither this node nor any finer one can keep, at least.
     lost: int
     #: Rows of groups that fail.
@@ -160,7 +128,7 @@ class Verdict(NamedTuple):
 
 
 class Engine(Protocol):
-    """Checks nodes."""
+    """What checks nodes."""
 
     def check(self, node: Node) -> Verdict:
         """Judge the groups of a node."""

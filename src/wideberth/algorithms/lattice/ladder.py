@@ -23,17 +23,6 @@ Range: TypeAlias = int | Sequence[int]
 class Ladder:
     """The levels of one quasi-identifier.
 
-    A missing value stays apart on all levels but the top one, which tells nothing at all.
-
-    Parameters
-    ----------
-    quasi : Quasi
-        The quasi-identifier; it has a hierarchy.
-    levels : sequence of int
-        The levels of the hierarchy that may be used, ascending.
-
-    Examples
-    --------
     >>> import polars as pl
     >>> from wideberth.quasi import read_quasi
     >>> age = read_quasi(pl.Series("age", [34, 38, 21]), hierarchy={"interval": 10})
@@ -42,20 +31,12 @@ class Ladder:
     [['21', '34', '38'], ['20-29', '30-39'], ['*']]
     """
 
-    quasi: Quasi
-    levels: Sequence[int]
+    quasi: Quasi  # it has a hierarchy
+    levels: Sequence[int]  # those of the hierarchy that may be used, ascending
 
     @classmethod
     def of(cls, quasi: Quasi, within: Range | None = None) -> Ladder:
-        """Take all levels of a hierarchy, or those within a range.
-
-        Raises
-        ------
-        HierarchyError
-            If there is no hierarchy, or none that leads to a single value.
-        ParameterError
-            If it does not have those levels.
-        """
+        """Take all levels of a hierarchy, or those within a range."""
         tree = quasi.tree
         if tree is None:
             raise HierarchyError(
@@ -107,7 +88,8 @@ class Ladder:
         return [self.tree.climb(self.quasi.nodes, level).astype(np.int64) for level in self.levels]
 
     def _apart(self, rung: int) -> bool:
-        """Tell whether missing values are a value of their own there."""
+        """Return whether missing values are a value of their own there."""
+        # On all levels but the top one, which discloses nothing at all.
         return self.quasi.domain.missing is not None and self.levels[rung] < self.tree.height
 
     @cached_property
@@ -152,10 +134,7 @@ class Ladder:
 
     @cached_property
     def changes(self) -> tuple[Ints, Ints]:
-        """What to add to a code to raise it to a higher level.
-
-        For all pairs of levels in a row, and where each pair begins there.
-        """
+        """The amounts that raise codes to higher levels, and where those of two levels begin."""
         begins = np.zeros((len(self), len(self)), dtype=np.int64)
         parts, end = [np.zeros(0, dtype=np.int64)], 0
         for low in range(len(self)):
@@ -190,7 +169,7 @@ class Ladder:
 
 
 def offer(quasi: Quasi) -> str:
-    """Say how a hierarchy could be made."""
+    """Return a hint on how a hierarchy could be made."""
     if quasi.domain.dated:
         rule = 'date = ["month", "year"]'
     elif quasi.numeric:

@@ -44,7 +44,7 @@ def choose(
     under: Any,
     later: Any,
 ) -> int:
-    """Return the node to be checked next; -1 if nothing is left to decide."""
+    """Return the node to check next, -1 if nothing is left to decide."""
     undecided = (floor < bar).astype(np.int32)
     if not undecided.any():
         return -1
@@ -59,7 +59,7 @@ def choose(
 
 
 def choose_in_order(floor: Floats, bar: float, order: Any, share: float) -> int:
-    """Return the undecided node that comes after such a share of them all; -1 if there is none."""
+    """Return the undecided node that comes after a share of them all, -1 if there is none."""
     left = order[floor[order] < bar]
     return int(left[int(share * len(left))]) if len(left) else -1
 

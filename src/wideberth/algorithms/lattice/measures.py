@@ -23,27 +23,16 @@ from wideberth.exact import Floats
 
 @dataclass(frozen=True, eq=False)
 class Facts:
-    """What a measure may look at.
+    """What a measure may look at."""
 
-    Parameters
-    ----------
-    levels : mapping
-        The level of each quasi-identifier.
-    rows, suppressed, groups : int
-        Rows of the table, rows that are suppressed, groups that are published.
-    losses : mapping
-        What each quasi-identifier loses, from 0 to 1: the mean over all rows of the share of the
-        domain that the published value spans; a suppressed row counts as spanning all of it.
-    sizes : callable
-        Returns the sizes of the published groups.
-    """
-
-    levels: dict[str, int]
-    rows: int
-    suppressed: int
-    groups: int
+    levels: dict[str, int]  # of each quasi-identifier
+    rows: int  # of the table
+    suppressed: int  # how many rows
+    groups: int  # that are published
+    # of each quasi-identifier, from 0 to 1: the mean over all rows of the share of the domain that
+    # the published value spans; a suppressed row counts as spanning all of it
     losses: dict[str, float]
-    sizes: Callable[[], Any]
+    sizes: Callable[[], Any]  # returns the sizes of the published groups
 
 
 class Measure(ABC):
@@ -145,11 +134,7 @@ class Height(ByAttribute):
 
 
 class NonUniformEntropy(ByAttribute):
-    """The bits that generalisation takes from the quasi-identifiers, as a share of all.
-
-    A row whose value a was generalised to g loses log(n_g / n_a), by how often both occur in the
-    table; a suppressed row log(n / n_a).
-    """
+    """The bits that generalisation takes from the quasi-identifiers, as a share of all."""
 
     name = "entropy"
     title = "non-uniform entropy"
@@ -157,6 +142,8 @@ class NonUniformEntropy(ByAttribute):
 
     def price(self, ladder: Ladder, rung: int) -> tuple[float, Floats]:
         """Price a value by the bits that it lacks."""
+        # A row whose value a was generalised to g loses log(n_g / n_a), by how often both occur in
+        # the table; a suppressed row log(n / n_a).
         rows = ladder.rows
         finest = ladder.quasi.domain.histogram
         all_bits = np.log2(rows) - float(_xlog(finest).sum()) / rows
@@ -196,15 +183,15 @@ class Discernibility(BySize):
     reference = "Bayardo, Agrawal 2005"
 
     def score(self, verdict: Verdict, rows: int) -> float:
-        """Every row costs the size of its group."""
+        """Charge every row the size of its group, and a suppressed one all rows."""
         return float(verdict.squares_kept + verdict.suppressed * rows)
 
     def floor(self, verdict: Verdict, rows: int, limit: int) -> float:
-        """Coarser groups are unions."""
+        """Return the sum of squares: coarser groups are unions of these."""
         return float(verdict.squares)
 
     def apart(self, verdict: Verdict) -> float:
-        """A lost row costs all rows, not those of its group."""
+        """Charge a lost row all rows, not those of its group."""
         return float(verdict.apart)
 
 
@@ -216,25 +203,19 @@ class AverageSize(BySize):
     reference = "LeFevre, DeWitt, Ramakrishnan 2006 (without the division by k)"
 
     def score(self, verdict: Verdict, rows: int) -> float:
-        """Nothing published is as bad as can be."""
+        """Return the mean size, infinite if nothing is published."""
         return (rows - verdict.suppressed) / verdict.kept if verdict.kept else float("inf")
 
     def floor(self, verdict: Verdict, rows: int, limit: int) -> float:
-        """Coarser nodes have fewer groups, and may suppress up to the limit."""
+        """Return the least mean: coarser nodes have fewer groups, and suppress up to the limit."""
         return (rows - limit) / verdict.groups
 
 
 @dataclass(frozen=True)
 class Custom(Measure):
-    """A user's measure: a function of `Facts`.
+    """A user's measure: a function of `Facts`."""
 
-    Parameters
-    ----------
-    function : callable
-        Returns a number, lower is better. Nothing is assumed of it, so every node that may be
-        admissible is checked.
-    """
-
+    # nothing is assumed of it, so every node that may be admissible is checked
     function: Callable[[Facts], float]
     title: ClassVar[str] = "a measure of your own"
     reference: ClassVar[str] = ""

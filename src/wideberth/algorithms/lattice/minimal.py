@@ -11,12 +11,10 @@ from wideberth.algorithms.lattice.shape import Node
 
 
 def minimal(ground: Ground, probe: Probe) -> tuple[list[Node], bool]:
-    """Find the nodes that are admissible while no finer node is; tell whether these are all.
-
-    Whatever lies above an admissible node is not minimal, and below a node where too many rows are
-    lost nothing is admissible. A minimal node is neither, so it is never skipped, whether demands
-    are monotone or not.
-    """
+    """Find the nodes that are admissible while no finer one is; return whether these are all."""
+    # Whatever lies above an admissible node is not minimal, and below a node where too many rows
+    # are lost nothing is admissible. A minimal node is neither, so it is never skipped, whether
+    # demands are monotone or not.
     shape = ground.shape
     undecided = np.zeros(shape.dims)  # infinite, where a node is decided
     flat = undecided.reshape(-1)

@@ -18,20 +18,12 @@ _SHARE = 0.3
 
 
 class Promising:
-    """Picks the node whose check promises to settle the most others.
+    """A choice of the node whose check promises to settle the most others."""
 
-    A failure settles the nodes below, a success those later in an order. How likely the one or the
-    other is has to be learned: the fewer values the levels have, the fewer and larger groups there
-    can be, so successes of finer nodes and failures of coarser ones tell.
-
-    Parameters
-    ----------
-    ground : Ground
-        The lattice.
-    merit : array of float
-        For each node a number, the lower the better; that is the order.
-    """
-
+    # A failure settles the nodes below, a success those later in the order of `merit`, the lower
+    # the better. How likely either is has to be learned: the fewer values the levels have, the
+    # fewer and larger groups there can be, so successes of finer nodes and failures of coarser ones
+    # count.
     def __init__(self, ground: Ground, merit: Floats) -> None:
         shape = ground.shape
         self.marks = marks()
@@ -62,12 +54,10 @@ class Promising:
 
 
 class InOrder:
-    """Picks undecided nodes in the order of the sizes of groups that are to be expected.
+    """A choice of undecided nodes in the order of the sizes of groups that are to be expected."""
 
-    Where groups are too large, coarser nodes are settled, and where too many rows are lost, finer
-    ones are. Each check moves either front.
-    """
-
+    # Where groups are too large, coarser nodes are settled, and where too many rows are lost, finer
+    # ones are. Each check moves either front.
     def __init__(self, ground: Ground) -> None:
         self.marks = marks()
         self.order = np.argsort(crowding(ground), kind="stable").astype(np.int32)
@@ -77,7 +67,7 @@ class InOrder:
         return int(self.marks.choose_in_order(low, bar, self.order, _SHARE))
 
     def learn(self, index: int, success: bool) -> None:
-        """There is nothing to learn."""
+        """Do nothing: there is nothing to learn."""
 
 
 def crowding(ground: Ground) -> Floats:

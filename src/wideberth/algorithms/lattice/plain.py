@@ -20,15 +20,7 @@ from wideberth.groups import Groups, Partition
 
 
 class Plain:
-    """See `wideberth.algorithms.lattice.ground.Engine`.
-
-    Parameters
-    ----------
-    ground : Ground
-        The table and what is demanded.
-    prices : Prices, optional
-        What suppression costs.
-    """
+    """See `wideberth.algorithms.lattice.ground.Engine`."""
 
     def __init__(self, ground: Ground, prices: Prices | None) -> None:
         self.ground = ground
@@ -85,7 +77,7 @@ class Plain:
         return partition, sizes, *self._judged(partition, sizes)
 
     def _cost(self, node: Node, prices: Prices, partition: Partition, rows: Ints) -> Floats:
-        """Add up what so many suppressed rows of each group cost."""
+        """Add up what suppressed rows cost, given how many there are of each group."""
         one = partition.first_rows()
         costs = np.zeros(len(node))
         for i, (ladder, rung, codes) in enumerate(self._raised(node)):
@@ -96,7 +88,7 @@ class Plain:
         return zip(self.ground.ladders, node, self.codes, strict=True)
 
     def _judged(self, partition: Partition, sizes: Ints) -> tuple[Bools, Ints]:
-        """Tell which groups satisfy all demands, and how many rows can be kept, here or below."""
+        """Return which groups satisfy all demands, and how many rows can be kept, here or below."""
         fine = np.ones(len(sizes), dtype=bool)
         most = np.where(sizes >= self.ground.unit, sizes, 0)
         for demand in self.ground.demands:
@@ -118,7 +110,7 @@ def partition_at(ground: Ground, node: Node) -> Partition:
 
 
 def satisfying(ground: Ground, partition: Partition) -> Bools:
-    """Tell which groups satisfy all demands."""
+    """Return which groups satisfy all demands."""
     fine = np.ones(partition.count, dtype=bool)
     for demand in ground.demands:
         fine &= demand.rule.satisfies(tally(partition, demand.column, ground.weights))

@@ -10,23 +10,13 @@ from wideberth.algorithms.lattice.ground import Engine, Verdict
 from wideberth.algorithms.lattice.shape import Node
 from wideberth.clock import Progress
 
-#: Told the phase, how many nodes are settled, and how many there are.
-
 
 @dataclass(frozen=True)
 class Budget:
-    """How long to search.
+    """How long to search."""
 
-    Parameters
-    ----------
-    checks : int, optional
-        The most nodes to check.
-    seconds : float, optional
-        The longest time.
-    """
-
-    checks: int | None = None
-    seconds: float | None = None
+    checks: int | None = None  # the most nodes to check
+    seconds: float | None = None  # the longest time
 
     @property
     def endless(self) -> bool:
@@ -43,17 +33,7 @@ class Budget:
 
 
 class Probe:
-    """Checks nodes until the budget is used up, and remembers what it found.
-
-    Parameters
-    ----------
-    engine : Engine
-        What checks.
-    budget : Budget
-        How long.
-    progress : callable, optional
-        Told now and then.
-    """
+    """Checks of nodes under a budget, each done once and remembered."""
 
     def __init__(self, engine: Engine, budget: Budget, progress: Progress | None = None) -> None:
         self.engine = engine
@@ -87,7 +67,7 @@ class Probe:
         return self.known[node]
 
     def tell(self, phase: str, settled: Callable[[], int], nodes: int) -> None:
-        """Tell how far the work is, a few times a second."""
+        """Report how far the work is, a few times a second."""
         if self.progress is not None and monotonic() > self._told:
             self._told = monotonic() + 0.2
             self.progress(phase, settled(), nodes)

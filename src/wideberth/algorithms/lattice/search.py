@@ -19,38 +19,18 @@ EQUAL = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """The result of a search.
+    """The result of a search."""
 
-    Parameters
-    ----------
-    node, verdict : optional
-        The best node; None if none is admissible, or none was found.
-    score : float
-        Its measure.
-    bound : float
-        No node is better than that. It is the score if the best node is proven best.
-    proven : bool
-        Whether it is.
-    ranking : sequence
-        The best nodes, with their measures and what was learned of them; the best first.
-    """
-
-    node: Node | None
+    node: Node | None  # the best node; None if none is admissible, or none was found
     verdict: Verdict | None
-    score: float
-    bound: float
-    proven: bool
-    ranking: Sequence[tuple[float, Node, Verdict]] = ()
+    score: float  # its measure
+    bound: float  # no node is better than that; the score itself, if the node is proven best
+    proven: bool  # whether it is proven best
+    ranking: Sequence[tuple[float, Node, Verdict]] = ()  # the best nodes, the best first
 
 
 class Ranking:
-    """The best few nodes, the best first.
-
-    Parameters
-    ----------
-    many : int
-        How many.
-    """
+    """The best few nodes, the best first."""
 
     def __init__(self, many: int) -> None:
         self.many = many
@@ -69,10 +49,8 @@ class Ranking:
             del self.entries[self.many :]
 
     def refine(self, look: Callable[[Node], tuple[float, Verdict] | None]) -> None:
-        """Let the best node be the finest of those with its score, which no search looks for.
-
-        `look` returns score and verdict of a node, or nothing if it is not worth looking at.
-        """
+        """Let the best node be the finest of those with its score, which no search looks for."""
+        # `look` returns None if a node is not worth looking at.
         node: Node | None = self.entries[0][1] if self.entries else None
         while node is not None:
             steps = [lower(node, i) for i, level in enumerate(node) if level]
@@ -87,7 +65,7 @@ class Ranking:
                     break
 
     def found(self, floor: float, shown: Callable[[float], float] = float) -> Found:
-        """Say what was found, if no other node is better than `floor`."""
+        """Return what was found, given that no other node is better than `floor`."""
         entries = [(shown(score), node, verdict) for score, node, verdict in self.entries]
         floor = shown(floor)
         if not entries:

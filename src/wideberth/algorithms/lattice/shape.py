@@ -22,8 +22,6 @@ Node: TypeAlias = tuple[int, ...]
 class Shape:
     """How many levels each quasi-identifier has.
 
-    Examples
-    --------
     >>> shape = Shape((2, 3))
     >>> tags = np.zeros(shape.dims, int)
     >>> tags[shape.below((1, 1))] = 1

@@ -16,17 +16,6 @@ from wideberth.groups import Groups, Partition
 def tally(partition: Partition, column: Column | None, weights: Ints | None) -> Groups:
     """Count the rows of each group, by the codes of a column if there is one.
 
-    Parameters
-    ----------
-    partition : Partition
-        The groups of the entries.
-    column : Column, optional
-        A sensitive attribute of the entries.
-    weights : array of int, optional
-        How many rows each entry stands for; one by default.
-
-    Examples
-    --------
     >>> halves = Partition(np.array([0, 1, 0], dtype=np.int32), 2)
     >>> tally(halves, None, None).sizes.tolist()
     [2, 1]

@@ -27,22 +27,7 @@ def advise(
     max_memory: int | None = None,
     options: tables.ReadOptions | None = None,
 ) -> Advice:
-    """Advise on a file under a limit on memory; the answers are those of `wideberth.advise`.
-
-    The file is read once, before this returns; the attribute's distinct values must fit into the
-    memory.
-
-    Parameters
-    ----------
-    table : str or Path
-        A CSV, Parquet or Arrow file.
-    memory : str or int
-        How much memory the work may take, as "2GB" or in bytes.
-    options : ReadOptions, optional
-        How a CSV file is read, if not as the policy says.
-    sensitive, types, hierarchies, policy, allowed, max_memory
-        See `wideberth.advise`.
-    """
+    """Advise on a file under a limit on memory; the answers are those of `wideberth.advise`."""
     limit = limit_of(memory)
     if policy is not None and not isinstance(policy, Policy):
         policy = Policy.load(policy)
@@ -57,4 +42,5 @@ def advise(
             policy=policy,
         )
         most = for_distances(limit, max_memory)
+        # Reads the file once, before this returns; the distinct values must fit into the memory.
         return advice_on(about, source.digest, max_memory=most, allowed=allowed)

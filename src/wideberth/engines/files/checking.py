@@ -34,24 +34,8 @@ def check(
     policy: Policy | str | Path | None = None,
     **asked: Any,
 ) -> CheckResult:
-    """Check a file under a limit on memory; the answer is that of `wideberth.check`.
-
-    The distinct values of each sensitive attribute must fit into the memory; groups need not. The
-    table of all groups (`CheckResult.table`) is made by reading the file again when it is asked
-    for, and takes memory for all groups.
-
-    Parameters
-    ----------
-    table : str or Path
-        A CSV, Parquet or Arrow file.
-    memory : str or int
-        How much memory the check may take, as "2GB" or in bytes.
-    options : ReadOptions, optional
-        How a CSV file is read, if not as the policy says.
-    worst, max_memory, policy, asked
-        See `wideberth.check`. A population, a reference and a second table are refused: they need
-        the table in memory.
-    """
+    """Check a file under a limit on memory; the answer is that of `wideberth.check`."""
+    # Distinct values of sensitive attributes must fit into the memory; groups need not.
     require_limits(worst, max_memory)
     limit = limit_of(memory)
     if policy is not None and not isinstance(policy, Policy):
@@ -62,6 +46,7 @@ def check(
     opened = partial(Source.opened, table, memory=limit, options=options)
     blame = policy if not asked.get("principles") else None
 
+    # `CheckResult.table`: reads the file again, and takes memory for all groups.
     def figures() -> pl.DataFrame:
         with opened() as source, blamed(blame):
             return _table(source, *_asked(source, known))

@@ -32,30 +32,15 @@ _MOST = 2**62
 
 @dataclass(frozen=True, eq=False)
 class Coded:
-    """A column as codes.
+    """A column as codes."""
 
-    Parameters
-    ----------
-    size : int
-        Codes lie from 0 up to here; not all need occur. The last one may stand for missing.
-    known : bool
-        Whether any value is not missing.
-    expression : str
-        The code, in SQL.
-    join : str
-        What must be joined for it, in SQL.
-    values : callable
-        Returns the values behind codes, without a name: polars may take one for a pattern.
-    rewritten : bool
-        Whether texts that differ have the same code.
-    """
-
-    size: int
-    known: bool
-    expression: str
-    join: str
+    size: int  # codes lie below; not all need occur, and the last one may stand for missing
+    known: bool  # whether any value is not missing
+    expression: str  # the code, in SQL
+    join: str  # what must be joined for it, in SQL
+    # returns the values behind codes, without a name: polars may take one for a pattern
     values: Callable[[Ints], pl.Series]
-    rewritten: bool = False
+    rewritten: bool = False  # whether texts that differ have the same code
 
 
 def coded(source: Source, name: str, readable: Mapping[str, Any]) -> Coded:
@@ -73,7 +58,7 @@ def coded(source: Source, name: str, readable: Mapping[str, Any]) -> Coded:
 
 
 def _by_offset(source: Source, name: str) -> Coded | None:
-    """Whole numbers and dates are codes already, but for where they begin."""
+    """Count whole numbers or dates from the lowest one; None if they span too much."""
     dtype, column = source.types[name], source.place(name)
     # In numbers before they come here: not every date of the database is one of Python's.
     number = column if dtype != pl.Date else f"({column} - DATE '1970-01-01')"
@@ -96,7 +81,7 @@ def _by_offset(source: Source, name: str) -> Coded | None:
 
 
 def _by_rank(source: Source, name: str, readable: Mapping[str, Any]) -> Coded:
-    """Text and the like are numbered by the database, whose order of them is ours."""
+    """Number text and the like in the database, whose order of them is ours."""
     column, table = source.place(name), source.unused()
     source.run(
         f"CREATE TABLE {table} AS "  # noqa: S608 - no names of users
@@ -125,13 +110,8 @@ def _by_rank(source: Source, name: str, readable: Mapping[str, Any]) -> Coded:
 
 
 def _merged(source: Source, name: str, table: str, hierarchy: object) -> tuple[str, str]:
-    """Give texts of the same number or date the same code.
-
-    Returns
-    -------
-    tuple of str
-        The table of the codes of texts, and that of the texts of codes.
-    """
+    """Give texts of the same number or date the same code."""
+    # Returns the names of two tables: codes by text, and texts by code.
     matching = (f"count(*) FILTER (regexp_full_match(v, '{p}'))" for p in (PERHAPS, ONE_WAY, FIXED))
     places = "length(v) - strpos(v, '.')"
     perhaps, one_way, fixed, least, most, all_of_them = source.only(
@@ -153,7 +133,7 @@ def _merged(source: Source, name: str, table: str, hierarchy: object) -> tuple[s
 
 
 def _by_encoding(source: Source, name: str) -> Coded:
-    """Lists, structs and ordered categories are encoded as in memory, by their distinct values."""
+    """Encode lists, structs and ordered categories as in memory, by their distinct values."""
     digest, table = source.numbered((name,))
     series = digest.frame.to_series()
     with of_no_row():
@@ -184,13 +164,7 @@ def _require_finite(source: Source, name: str) -> None:
 
 
 class Grouping:
-    """What makes the groups: some columns, their codes packed into words.
-
-    Parameters
-    ----------
-    columns : mapping
-        The columns as codes, by name.
-    """
+    """What makes the groups: some columns, their codes packed into words."""
 
     def __init__(self, columns: dict[str, Coded]) -> None:
         self.columns = columns
@@ -247,7 +221,7 @@ def _packed(sizes: Sequence[int]) -> list[list[int]]:
 
 
 def fits(word: Sequence[int], size: int) -> bool:
-    """Tell whether one more code goes into a word."""
+    """Return whether one more code goes into a word."""
     return prod(word) * size < _MOST
 
 

@@ -52,26 +52,9 @@ def measure(
     seed: int = 0,
     options: tables.ReadOptions | None = None,
 ) -> Utility:
-    """Measure a file under a limit on memory; the figures are those of `wideberth.measure`.
-
-    The labels of each quasi-identifier must fit into the memory, and so must the sizes of all
-    groups.
-
-    Parameters
-    ----------
-    table : str or Path
-        What was published: a CSV, Parquet or Arrow file.
-    memory : str or int
-        How much memory the work may take, as "2GB" or in bytes.
-    original : str or Path, optional
-        What it was made from, a file as well. Metrics that look at its rows are not measured.
-    sensitive_table
-        Refused: an anatomy needs both of its tables in memory.
-    options : ReadOptions, optional
-        How CSV files are read, if not as the policy says.
-    quasi, sensitive, group, hierarchies, types, policy, metrics, k, seed
-        See `wideberth.measure`.
-    """
+    """Measure a file under a limit on memory; the figures are those of `wideberth.measure`."""
+    # The labels of each quasi-identifier must fit into the memory, and so must the sizes of all
+    # groups. Metrics that look at rows of the original are not measured.
     limit = limit_of(memory)
     wanted = chosen(metrics)
     if original is not None and not isinstance(original, str | Path):
@@ -113,7 +96,7 @@ class _Original:
 
 
 def _needs_histograms(metrics: Sequence[type[Metric]] | None) -> bool:
-    """Tell whether some metric looks at sensitive values; those of an anatomy are none of these."""
+    """Return whether some metric looks at sensitive values other than those of an anatomy."""
     asked = list(iterate()) if metrics is None else metrics
     return any("sensitive" in m.needs and "anatomy" not in m.needs for m in asked)
 
@@ -154,21 +137,11 @@ def _gathered(
 
 @dataclass(frozen=True, eq=False)
 class _Labels:
-    """A quasi-identifier's labels.
+    """A quasi-identifier's labels."""
 
-    Parameters
-    ----------
-    axis : Axis
-        As read from the distinct labels.
-    coded : Coded
-        Which label a row has, for the database.
-    merged : bool
-        Whether different ways to write a label are one.
-    """
-
-    axis: Axis
-    coded: Coded
-    merged: bool
+    axis: Axis  # as read from the distinct labels
+    coded: Coded  # which label a row has, for the database
+    merged: bool  # whether different ways to write a label are one
 
 
 def _labels(
@@ -288,7 +261,7 @@ def _histograms(source: Source, given: Examined, grouping: Grouping) -> tuple[Gr
 def _within(
     source: Source, blocks: Iterator[pl.DataFrame], bytes_each: int
 ) -> Iterator[pl.DataFrame]:
-    """Refuse more lines than memory is for; of each, so many bytes are kept."""
+    """Yield blocks; refuse more lines than fit into the memory at `bytes_each` for each."""
     lines, most = 0, source.memory // _SHARE // bytes_each
     for block in blocks:
         lines += block.height

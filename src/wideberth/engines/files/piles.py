@@ -14,19 +14,10 @@ from wideberth.exact import Ints
 
 
 class Piles:
-    """Piles of rows.
-
-    Parameters
-    ----------
-    folder : Path
-        Where they lie.
-    name : str
-        What their files are called.
-    wait : int
-        How many rows are gathered before they are written: each writing touches all piles.
-    """
+    """Piles of rows."""
 
     def __init__(self, folder: Path, name: str, wait: int) -> None:
+        # `wait` rows are gathered before they are written: each writing touches all piles.
         self._folder, self._name, self._wait = folder, name, wait
         self._waiting: list[tuple[pl.DataFrame, Ints]] = []
         self._rows = 0

@@ -31,17 +31,13 @@ from wideberth.results import CheckResult
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StoredRelease(Release):
-    """A release that lies on the disk, in a private folder.
+    """A release on the disk, in a private folder that `close` or the end of the program removes."""
 
-    Its `table` is a lazy polars table over a file there. `save` is the way to keep it; the folder
-    is removed by `close`, or when the program ends.
-    """
-
-    path: Path = Path()
+    path: Path = Path()  # what `table`, a lazy polars table, reads
     memory: int = 0
     folder: ExitStack = field(default_factory=ExitStack)
     source: Path = Path()
-    verified_as: str = ""
+    verified_as: str = ""  # SHA-256 of the file that was verified
 
     def check(self) -> CheckResult:
         """Check the principles again, from the published values alone."""
@@ -131,19 +127,7 @@ def anonymize(
     progress: Progress | None,
     **asked: Any,
 ) -> Release:
-    """Make a release of a file under a limit on memory.
-
-    Parameters
-    ----------
-    table : str or Path
-        A CSV, Parquet or Arrow file.
-    memory : str or int
-        How much memory the work may take, as "2GB" or in bytes.
-    bucket_rows : int, optional
-        How many rows are taken at a time; by default as many as the memory allows for.
-    roles, policy, root, progress, asked
-        See `wideberth.anonymize` and `wideberth.request.Request.of`.
-    """
+    """Make a release of a file under a limit on memory."""
     limit = limit_of(memory)
     clock = Clock(progress)
     if policy is not None and not isinstance(policy, Policy):

@@ -24,22 +24,9 @@ def as_parquet(
     options: tables.ReadOptions | None = None,
     memory: int | None = None,
 ) -> tuple[Path, dict[str, pl.DataType]]:
-    """Return a Parquet file in a folder that holds a table, and the types of its columns.
-
-    Of a Parquet file it is a link, whose name has nothing that could be taken for a pattern; of a
-    folder of them, as Spark writes it, a pattern of links.
-
-    Parameters
-    ----------
-    path : Path
-        The table.
-    folder : Path
-        Where to write.
-    options : ReadOptions, optional
-        How a CSV file is read.
-    memory : int, optional
-        Bytes that all the work may take.
-    """
+    """Return a Parquet file in a folder that holds a table, and the types of its columns."""
+    # Of a Parquet file it is a link, whose name has nothing that could be taken for a pattern; of a
+    # folder of them, as Spark writes it, a pattern of links.
     options = as_made(path, options or tables.ReadOptions())
     if path.is_dir() and (parts := sorted(path.glob("*.parquet"))):
         _require_typed(path, tables.types_of(parts[0]), options)

@@ -41,15 +41,7 @@ _PER_ROW, _COPIES = 400, 4
 
 
 class FileRows:
-    """An engine for a file; see `wideberth.engines.anonymizing.Engine`.
-
-    Parameters
-    ----------
-    source : Source
-        The file.
-    folder : Path
-        Where codes, piles and the release are written.
-    """
+    """An engine for a file; see `wideberth.engines.anonymizing.Engine`."""
 
     name = "files"
 
@@ -59,7 +51,7 @@ class FileRows:
         self._views: npt.NDArray[np.int32] = np.zeros((0, 0), np.int32)
 
     def rows_in(self, memory: int) -> int:
-        """Return how many rows can be finished at a time in so much memory."""
+        """Return how many rows can be finished at a time in `memory` bytes."""
         return max(memory // (_PER_ROW + _COPIES * self.source.width), 1)
 
     @property
@@ -229,10 +221,8 @@ def _coded(
     *,
     counted: bool = False,
 ) -> Iterator[pl.DataFrame]:
-    """Go through a file in no certain order: the rows' codes, and columns as they are.
-
-    Or through its distinct tuples of codes, counted in a column `rows`.
-    """
+    """Yield a file in no certain order: the rows' codes, and columns as they are."""
+    # Or its distinct tuples of codes, counted in a column `rows`.
     wanted, joins = [], []
     for place, coding in enumerate(codings):
         number, join, _ = source.ranked(coding.columns, coding.codes.astype(np.int64))

@@ -63,21 +63,13 @@ _PER_NUMBER, _PER_CELL = 160, 320
 
 
 class Source:
-    """A file, opened by `Source.opened`.
-
-    Parameters
-    ----------
-    connection : duckdb.DuckDBPyConnection
-        Knows the file as the view `source`.
-    types : dict
-        The polars types of its columns, as `wideberth.tables.read` would give them.
-    memory : int
-        How many bytes all the work may take.
-    """
+    """A file, opened by `Source.opened`."""
 
     def __init__(
         self, connection: duckdb.DuckDBPyConnection, types: dict[str, pl.DataType], memory: int
     ) -> None:
+        # It knows the file as the view `source`. Types are as `wideberth.tables.read` would give
+        # them; memory is in bytes.
         self._connection = connection
         self.types = types
         self.memory = memory
@@ -92,17 +84,7 @@ class Source:
     def opened(
         cls, path: str | Path, *, memory: int, options: tables.ReadOptions | None = None
     ) -> Iterator[Source]:
-        """Open a file, and leave nothing of it behind.
-
-        Parameters
-        ----------
-        path : str or Path
-            A CSV, Parquet or Arrow file.
-        memory : int
-            How many bytes all the work may take.
-        options : ReadOptions, optional
-            How a CSV file is read.
-        """
+        """Open a file, and leave nothing of it behind."""
         path = Path(path)
         require_to_read(memory, path)
         with ExitStack() as stack:
@@ -254,23 +236,7 @@ class Source:
     def grouped(
         self, keys: Sequence[str], columns: Sequence[str] = (), entries: int | None = None
     ) -> Iterator[pl.DataFrame]:
-        """Go through the table group by group.
-
-        Parameters
-        ----------
-        keys : sequence of str
-            The columns that make the groups.
-        columns : sequence of str
-            What is to be counted within groups.
-        entries : int, optional
-            How many rows a block should have.
-
-        Yields
-        ------
-        polars.DataFrame
-            Keys, columns and `count`, one row for each combination that occurs, in the order of
-            the keys. All rows of a group are in the same block.
-        """
+        """Yield keys, columns and `count` in the order of the keys, no group in two blocks."""
         grouping = self.grouping(keys)
         digest = self.digest(columns) if columns else None
         for block in self.blocks(grouping, columns, entries=entries):
@@ -280,15 +246,8 @@ class Source:
             yield made.with_columns(block[COUNT])
 
     def grouping(self, keys: Sequence[str], readable: Mapping[str, Any] | None = None) -> Grouping:
-        """Return what makes the groups; see `blocks`.
-
-        Parameters
-        ----------
-        keys : sequence of str
-            The columns that make the groups.
-        readable : mapping, optional
-            Those whose text may be numbers or dates; see `wideberth.subject.Subject.readable`.
-        """
+        """Return what makes the groups; see `blocks`."""
+        # `readable` are those whose text may be numbers or dates; see `Subject.readable`.
         wanted, read = tuple(keys), readable or {}
         if wanted not in self._groupings:
             for name in wanted:
@@ -303,25 +262,9 @@ class Source:
         ranks: Ints | None = None,
         entries: int | None = None,
     ) -> Iterator[pl.DataFrame]:
-        """Go through the table group by group, in codes.
-
-        Parameters
-        ----------
-        grouping : Grouping
-            What makes the groups.
-        columns : sequence of str
-            What is counted within them.
-        ranks : array of int, optional
-            The number of each row of the columns' digest, by which entries of a group are ordered;
-            by default its position.
-        entries : int, optional
-            How many rows a block should have.
-
-        Yields
-        ------
-        polars.DataFrame
-            The words of the grouping (`grouping.names`), `entry` if there are columns, and `count`.
-        """
+        """Yield words of a grouping, `entry` if there are columns, and `count`, group by group."""
+        # `ranks` has the number of each row of the columns' digest, by which entries of a group are
+        # ordered; by default its position.
         words, joins = grouping.words(), [column.join for column in grouping.columns.values()]
         size, apart = 1, False
         if columns:
@@ -542,7 +485,7 @@ def _connected(folder: Path, memory: int) -> Iterator[duckdb.DuckDBPyConnection]
 
 @contextmanager
 def translated(name: str = "the table") -> Iterator[None]:
-    """Say what went wrong in the database, without its own words: they may quote cells."""
+    """Turn errors of the database into ours, without its own words: they may quote cells."""
     import duckdb
 
     try:

@@ -68,7 +68,7 @@ def _remove_left_behind(parent: Path) -> None:
 
 
 def _left_behind(folder: Path) -> bool:
-    """Tell whether a folder is ours, and no run that lives has it."""
+    """Return whether a folder is ours, and no run that lives has it."""
     found = folder.lstat()
     ours = not hasattr(os, "getuid") or found.st_uid == os.getuid()
     if not ours or not stat.S_ISDIR(found.st_mode):
@@ -81,11 +81,9 @@ def _left_behind(folder: Path) -> bool:
 
 
 def reserve(path: Path, size: int) -> None:
-    """Make a file of a size, for which the disk has room.
-
-    Without that, a full disk is noticed when somebody writes to the file's place in memory, and
-    the system ends the process at once (SIGBUS).
-    """
+    """Make a file of a size, for which the disk has room."""
+    # Without that, a full disk is noticed when something writes to the file's place in memory, and
+    # the system ends the process at once (SIGBUS).
     with path.open("xb") as file:
         if hasattr(os, "posix_fallocate"):
             os.posix_fallocate(file.fileno(), 0, size)
@@ -96,7 +94,7 @@ def reserve(path: Path, size: int) -> None:
 
 
 def full(parent: Path | None = None) -> OutputError:
-    """Say that there is no more room for intermediate results."""
+    """Return the error that there is no more room for intermediate results."""
     where = parent or Path(os.environ.get(VARIABLE) or tempfile.gettempdir())
     return OutputError(
         f"the disk of {where} is full: intermediate results do not fit",

@@ -30,18 +30,7 @@ def advise(
     allowed: object = (),
     max_memory: int | None = None,
 ) -> Advice:
-    """Advise on a Spark DataFrame; the answers are those of `wideberth.advise`.
-
-    The attribute's distinct values must fit into the driver's memory. Nothing else leaves Spark,
-    and it is asked once, before this returns.
-
-    Parameters
-    ----------
-    table : pyspark.sql.DataFrame
-        The table.
-    sensitive, types, hierarchies, policy, allowed, max_memory
-        See `wideberth.advise`.
-    """
+    """Advise on a Spark DataFrame; the answers are those of `wideberth.advise`."""
     require_session(table)
     check_names(table.columns, "the table")
     if policy is not None and not isinstance(policy, Policy):
@@ -56,4 +45,5 @@ def advise(
             hierarchies=hierarchies,
             policy=policy,
         )
+        # The distinct values must fit into the driver's memory. Nothing else leaves Spark.
         return advice_on(about, cluster.digest, max_memory=max_memory, allowed=allowed)

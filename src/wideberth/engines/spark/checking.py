@@ -51,19 +51,8 @@ def check(
     policy: Policy | str | Path | None = None,
     **asked: Any,
 ) -> CheckResult:
-    """Check a Spark DataFrame; the answer is that of `wideberth.check`.
-
-    The distinct values of each sensitive attribute must fit into the driver's memory. The table of
-    all groups (`CheckResult.table`) is a Spark DataFrame, computed when Spark is asked for it.
-
-    Parameters
-    ----------
-    table : pyspark.sql.DataFrame
-        The table.
-    worst, max_memory, policy, asked
-        See `wideberth.check`. A population, a reference and a second table are refused: they need
-        the table in memory.
-    """
+    """Check a Spark DataFrame; the answer is that of `wideberth.check`."""
+    # Distinct values of sensitive attributes must fit into the driver's memory.
     require_limits(worst, max_memory)
     spark = require_session(table)
     check_names(table.columns, "the table")
@@ -98,6 +87,7 @@ def check(
                     tallies.setdefault(number, []).append(replace(tally, found=own))
         return inquiry.result(
             tallies,
+            # `CheckResult.table`: computed when Spark is asked for it.
             lambda: _table(cluster, inquiry, spark),
             lambda values: dict(zip(keys, values.values(), strict=True)),
             _uneven(cluster, given),
@@ -130,7 +120,7 @@ def _uneven(cluster: Cluster, given: Examined) -> Uneven | None:
 
 @dataclass(frozen=True, eq=False)
 class _Judging:
-    """What an executor does with a partition: finds the groups in it, and judges them."""
+    """The work of an executor on a partition: to find its groups, and judge them."""
 
     asked: Any  # broadcast and pickled: distinct values with their numbers, and questions
     keys: int

@@ -35,16 +35,14 @@ _FIRST = 1000
 
 
 class Cluster:
-    """A Spark DataFrame as a table that can be asked.
-
-    Its columns go by their positions: Spark takes `Age` and `age` for one name, and dots in names
-    for something else.
-    """
+    """A Spark DataFrame as a table that can be asked."""
 
     def __init__(self, table: DataFrame) -> None:
         from pyspark.sql import functions as sql
         from pyspark.sql.types import StringType
 
+        # Columns go by positions: Spark takes `Age` and `age` for one name, and dots in
+        # names for something else.
         places = [f"c{i}" for i in range(len(table.columns))]
         self.places = dict(zip(table.columns, places, strict=True))
         frame = table.toDF(*places)
@@ -62,24 +60,8 @@ class Cluster:
     def looked_at(
         self, keys: Sequence[str], readable: Collection[str] = ()
     ) -> tuple[int, list[str], list[str]]:
-        """Look at columns.
-
-        Parameters
-        ----------
-        keys : sequence of str
-            The columns.
-        readable : collection of str
-            Those whose text may be numbers or dates.
-
-        Returns
-        -------
-        rows : int
-            How many rows there are.
-        empty : list of str
-            The columns that have no value in any of them.
-        several : list of str
-            The readable columns that may write a value in several ways.
-        """
+        """Return the row count, keys without values, and keys that write one in several ways."""
+        # `readable` are the keys whose text may be numbers or dates.
         from pyspark.sql import functions as sql
 
         texts = [name for name in readable if is_text(self.schema[name].dtype)]
@@ -119,10 +101,7 @@ class Cluster:
         return rows, empty, several
 
     def write_in_one_way(self, name: str, hierarchy: object) -> bool:
-        """Write the text of a column alike where it is the same number or date.
-
-        Returns whether there is such text.
-        """
+        """Write equal numbers or dates in a column of text alike; return whether any differed."""
         from pyspark.sql import functions as sql
 
         texts = self.digest([name]).frame.to_series().drop_nulls()

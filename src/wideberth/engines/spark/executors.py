@@ -32,16 +32,9 @@ _FOUND: dict[str, dict[str, str]] = {}
 
 
 def require_executors(spark: SparkSession) -> dict[str, str]:
-    """Return the versions that executors have, if they can run wideberth.
-
-    Asked once for each Spark application. Tasks go where there is room, so an executor that
-    differs from the others may be overlooked; its first task fails then, and says so.
-
-    Raises
-    ------
-    EngineError
-        If Python's version differs, or wideberth's, or if something is missing.
-    """
+    """Return the versions that executors have, if they can run wideberth."""
+    # Tasks go where there is room, so an executor that differs from the others may be overlooked;
+    # its first task fails then, and says so.
     context = spark.sparkContext
     known = _FOUND.get(context.applicationId)
     if known is None:
@@ -54,10 +47,8 @@ def require_executors(spark: SparkSession) -> dict[str, str]:
 
 
 def ship(spark: SparkSession) -> None:
-    """Send this installation of wideberth to the executors of a session.
-
-    For clusters that have what wideberth needs (pyarrow, numpy, numba, polars) but not wideberth.
-    """
+    """Send this installation of wideberth to the executors of a session."""
+    # For clusters that have what wideberth needs (pyarrow, numpy, numba, polars) but not wideberth.
     context, package = spark.sparkContext, Path(__file__).parents[2]
     folder = tempfile.mkdtemp(prefix="wideberth-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)  # till then executors may ask for it
@@ -76,10 +67,8 @@ def ship(spark: SparkSession) -> None:
 
 
 def probe(spark: SparkSession) -> list[dict[str, Any]]:
-    """Ask executors where they are and which versions they have.
-
-    By plain RDDs, which need nothing there but Python: a missing pyarrow is an answer, too.
-    """
+    """Ask executors where they are and which versions they have."""
+    # By plain RDDs, which need nothing there but Python: a missing pyarrow is an answer, too.
     asked = (_ITSELF, *NEEDED)
 
     # Within this function, for it must be pickled by value, whatever the executors lack.

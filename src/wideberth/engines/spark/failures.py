@@ -67,7 +67,7 @@ _KNOWN = (
 
 
 def python_setting(executable: str | None = None) -> str:
-    """Say how executors are given a Python."""
+    """Return a hint on how executors are given a Python."""
     now = "" if executable is None else f" (now {executable})"
     return (
         f"set PYSPARK_PYTHON{now} to a Python that fits and has wideberth, "
@@ -95,16 +95,14 @@ def carried() -> Iterator[None]:
 
 @contextmanager
 def readable() -> Iterator[None]:
-    """Turn whatever Spark raises inside into one error of ours; to be put around every job.
-
-    Also keeps PySpark from telling, once for each function, that it does not know pandas 3 well.
-    """
+    """Turn whatever Spark raises inside into one error of ours; to be put around every job."""
     loggers = [logging.getLogger(name) for name in _LOGGERS]
     before = [logger.disabled for logger in loggers]
     for logger in loggers:
         logger.disabled = True
     try:
         with warnings.catch_warnings():
+            # Else PySpark says, once for each function, that it does not know pandas 3 well.
             warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas")
             yield
     except WideberthError:
@@ -119,13 +117,13 @@ def readable() -> Iterator[None]:
 
 
 def of_spark(error: BaseException) -> bool:
-    """Tell whether an error comes from Spark, or from the lack of it."""
+    """Return whether an error comes from Spark, or from the lack of it."""
     origins = {kind.__module__.partition(".")[0] for kind in type(error).__mro__}
     return bool(origins & {"pyspark", "py4j"}) or isinstance(error, ConnectionError)
 
 
 def translated(error: BaseException) -> WideberthError:
-    """Say in a sentence of ours what an error of Spark's means."""
+    """Return an error of ours that says in a sentence what one of Spark's means."""
     try:
         text = str(error)
     except Exception:  # the text lies in a Java process, which may be gone

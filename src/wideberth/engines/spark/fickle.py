@@ -24,10 +24,7 @@ _STEADY = ("Project", "Filter", "SubqueryAlias", "View", "Sort", "Sample")
 
 
 def warn_if_fickle(frame: Any, *, stacklevel: int = 3) -> None:
-    """Warn, once for a table, if its rows may differ each time they are computed.
-
-    What is cached or checkpointed is taken for settled.
-    """
+    """Warn, once for a table, if its rows may differ each time they are computed."""
     causes = fickle(frame)
     if causes:
         what = (
@@ -43,6 +40,7 @@ def fickle(frame: Any) -> list[str]:
 
     # Another DataFrame of the same plan: to ask the given one would settle for ever which of its
     # parts are cached.
+    # What is cached or checkpointed is taken for settled.
     plan = frame.select("*")._jdf.queryExecution().withCachedData()
     causes: dict[str, None] = {}  # an ordered set
     with suppress(Py4JError):  # plans are Spark's own affair, and may look otherwise some day
@@ -54,7 +52,7 @@ def fickle(frame: Any) -> list[str]:
 
 
 def _causes(node: Any) -> Iterator[str]:
-    """Say what in a node of a plan, its inputs left aside, may change rows."""
+    """Yield what in a node of a plan, apart from its inputs, may change rows."""
     name = _name(node)
     if name in _LIMITS and not _is_ordered(node.child()):
         yield f"{_LIMITS[name]} without an order"
@@ -74,20 +72,20 @@ def _causes(node: Any) -> Iterator[str]:
 
 
 def _is_source(expression: Any) -> bool:
-    """Tell whether an expression is not deterministic by itself, whatever it is given."""
+    """Return whether an expression is not deterministic by itself, whatever it is given."""
     given = _each(expression.children())
     return not expression.deterministic() and all(child.deterministic() for child in given)
 
 
 def _is_ordered(node: Any) -> bool:
-    """Tell whether rows come in an order, by columns that may have been left out since."""
+    """Return whether rows come in an order, by columns that may have been left out since."""
     while _name(node) in (*_STEADY, *_LIMITS) and _name(node) != "Sort":
         node = node.child()
     return not node.outputOrdering().isEmpty()
 
 
 def _is_steady(sample: Any) -> bool:
-    """Tell whether a sample has a seed, and takes from rows that stay in their places."""
+    """Return whether a sample has a seed, and takes from rows that stay in their places."""
     node = sample
     while _name(node) in _STEADY:
         if _name(node) == "Sample" and not _has_seed(node):

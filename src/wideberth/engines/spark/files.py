@@ -33,25 +33,15 @@ _SCHEME = re.compile(r"\w[\w+.-]+:/")
 
 
 class _Look(NamedTuple):
-    """What reading a whole file tells: whether it is valid, and whether a cell may span lines."""
+    """Findings on a whole file: its first invalid line, and whether a cell may span lines."""
 
     bad_line: int | None
     quoted: bool
 
 
 def read(spark: SparkSession, path: str | Path, options: ReadOptions | None = None) -> DataFrame:
-    """Read a table that lies where the executors find it, too.
-
-    Parameters
-    ----------
-    spark : pyspark.sql.SparkSession
-        Whose executors read it.
-    path : str or Path
-        A Parquet file, a folder of them, or a local CSV file (``.csv``, ``.tsv``, ``.txt``,
-        each also with ``.gz``). A URL such as ``s3a://…`` stands for Parquet.
-    options : ReadOptions, optional
-        Delimiter, encoding and missing values of a CSV file, whose columns all become text.
-    """
+    """Read a table from a place that the executors see, too."""
+    # A URL such as s3a://… stands for Parquet. The columns of a CSV file all become text.
     local = None if _SCHEME.match(str(path)) else Path(path)
     if options is not None and options.skip_rows:
         raise TableError("Spark does not skip lines above the header", hint=PARQUET)
@@ -61,7 +51,7 @@ def read(spark: SparkSession, path: str | Path, options: ReadOptions | None = No
 
 
 def require_plain(frame: DataFrame, options: ReadOptions | None) -> None:
-    """Refuse columns of text of which somebody says how their numbers or dates are written."""
+    """Refuse columns of text for which the options say how numbers or dates are written."""
     texts = [name for name, kind in frame.dtypes if kind == "string"]
     for name in by_column(options.formats if options else {}, texts):
         raise TableError(
@@ -158,7 +148,7 @@ def _looked_through(path: Path, encoding: str) -> _Look:
 
 @contextmanager
 def _reading(path: str | Path) -> Iterator[None]:
-    """Say of a file what Spark says of a query, and Python of a call."""
+    """Turn errors of Spark and Python on a file into ours, which name the file."""
     damaged = TableError(f"{Path(path).name} is damaged, or not what its suffix says", hint=AGAIN)
     try:
         yield

@@ -30,12 +30,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SparkRelease(Release):
-    """A release whose `table` is a Spark DataFrame.
+    """A release whose `table` is a Spark DataFrame."""
 
-    Spark holds what led to it until `forget` is called; without it, the table would be made again
-    whenever it is looked at.
-    """
-
+    # Spark holds what led to `table` until they are forgotten; without it, the table would be made
+    # again whenever it is looked at
     rows: SparkRows | None = None
 
     def check(self) -> CheckResult:
@@ -43,23 +41,14 @@ class SparkRelease(Release):
         return check(self.table, **self.question)
 
     def save(self, path: str | Path, *, force: bool = False) -> dict[str, Any]:
-        """Let Spark write the table, and beside it the manifest; both or nothing.
-
-        What was written is read back and checked before it takes its place.
-
-        Parameters
-        ----------
-        path : str or Path
-            Where to: a folder of Parquet files, on any file system that Spark knows.
-        force : bool
-            Whether to replace what is there.
-        """
+        """Let Spark write the table, and beside it the manifest; both or nothing."""
         spark = self.table.sparkSession
         sources = [] if self.rows is None else self.rows.cluster.frame.inputFiles()
         with readable():
             place = Place.of(spark, str(path), force=force, sources=sources)
             with place.drafts() as (draft, note):
                 self.table.write.parquet(draft)
+                # Read back, and checked before it takes its place.
                 written = check(spark.read.parquet(draft), worst=0, **self.question)
                 groups = self.manifest["groups"] if self.manifest["group"] is not None else None
                 require_kept(written, self.manifest["rows"], groups)
@@ -77,27 +66,15 @@ class SparkRelease(Release):
 def anonymize(
     table: DataFrame,
     *,
-    memory: None = None,
+    memory: None = None,  # Spark has settings of its own
     roles: Mapping[str, Any],
     policy: Policy | str | Path | None,
-    bucket_rows: int | None,
+    bucket_rows: int | None,  # that an executor's task takes at a time
     root: RootKey,
     progress: Progress | None,
     **asked: Any,
 ) -> Release:
-    """Make a release of a Spark DataFrame, in its own session.
-
-    Parameters
-    ----------
-    table : pyspark.sql.DataFrame
-        The table. It is read several times, and must be the same each time.
-    memory : None
-        Spark has settings of its own.
-    bucket_rows : int, optional
-        How many rows an executor's task takes at a time.
-    roles, policy, root, progress, asked
-        See `wideberth.anonymize` and `wideberth.request.Request.of`.
-    """
+    """Make a release of a Spark DataFrame, in its own session."""
     clock = Clock(progress)
     spark = require_session(table)
     check_names(table.columns, "the table")

@@ -45,13 +45,7 @@ if TYPE_CHECKING:
 
 
 class SparkRows:
-    """An engine for a Spark DataFrame; see `wideberth.engines.anonymizing.Engine`.
-
-    Parameters
-    ----------
-    table : pyspark.sql.DataFrame
-        The table.
-    """
+    """An engine for a Spark DataFrame; see `wideberth.engines.anonymizing.Engine`."""
 
     name = "spark"
 
@@ -224,11 +218,9 @@ class SparkRows:
 
 
 def _content(frame: DataFrame, places: Sequence[str]) -> Column:
-    """Return a number that depends on what columns hold: any machine finds it again.
-
-    It is for an order among rows with the same codes. Spark's hash passes over missing values, so
-    it is told where they are; within lists and structs they are seen in text only.
-    """
+    """Return a number that depends on what columns hold alone, so any machine finds it again."""
+    # For an order among rows with the same codes. Spark's hash passes over missing values, so it is
+    # told where they are; within lists and structs they are seen in text only.
     from pyspark.sql import functions as sql
 
     held: list[Column] = [sql.lit(0)]

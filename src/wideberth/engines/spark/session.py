@@ -17,15 +17,10 @@ _CONNECT = "pyspark.sql.connect.dataframe"
 
 
 def require_session(frame: Any) -> SparkSession:
-    """Return the session of a PySpark DataFrame, if we can work in it.
-
-    Parameters
-    ----------
-    frame : pyspark.sql.DataFrame
-        Any; a Spark Connect one is refused, for it has neither broadcasts nor plans.
-    """
+    """Return the session of a PySpark DataFrame, if we can work in it."""
     require_pyspark()
     if _is_from(frame, _CONNECT):
+        # It has neither broadcasts nor plans.
         what = "the table is a Spark Connect DataFrame, which lacks what wideberth needs of Spark"
         hint = "make it in a classic session: SparkSession.builder.master(…), not .remote(…)"
         raise EngineError(what, hint=hint)
@@ -49,7 +44,7 @@ def require_pyspark() -> None:
 
 
 def is_stopped(spark: SparkSession) -> bool:
-    """Tell whether a session cannot run anything any more."""
+    """Return whether a session cannot run anything any more."""
     context = spark.sparkContext._jsc
     return context is None or bool(context.sc().isStopped())
 

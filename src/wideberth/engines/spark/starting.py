@@ -44,18 +44,7 @@ _USUAL = {
 
 @contextmanager
 def opened(master: str | None) -> Iterator[SparkSession]:
-    """Start a Spark session, and stop it at the end.
-
-    Parameters
-    ----------
-    master : str or None
-        Where Spark runs: ``local[4]``, ``spark://host:7077``, ``yarn`` …; by default all
-        cores of this machine, unless Spark's own configuration names another master.
-
-    Notes
-    -----
-    A session that this process has already is used, and left on: it is somebody else's.
-    """
+    """Start a Spark session, and stop it at the end."""
     require_pyspark()
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas")
@@ -63,6 +52,7 @@ def opened(master: str | None) -> Iterator[SparkSession]:
         from pyspark.sql import SparkSession
 
         running = SparkContext._active_spark_context
+        # A session that this process has already is left on: it is somebody else's.
         if running is not None:
             if master not in (None, running.master):
                 what = f"there is a Spark session already, with the master {running.master}"
@@ -166,7 +156,7 @@ def _ended() -> None:
 
 
 def _reason(error: Exception, master: str | None, log: Path) -> EngineError:
-    """Say why Spark did not start."""
+    """Return the error that says why Spark did not start."""
     with suppress(Exception):
         text = str(error)
         if "Master URL" in text:
@@ -208,10 +198,8 @@ def _require_java() -> None:
 
 
 def _reached(master: str | None) -> str | None:
-    """Return our address as a standalone master sees it, which is where executors find us.
-
-    Spark itself would look for a master for a minute, and then give up without a word why.
-    """
+    """Return our address as a standalone master sees it, which is where executors find us."""
+    # Spark itself would look for a master for a minute, and then give up without a word why.
     if master is not None and not _KNOWN.match(master):
         raise EngineError(f"Spark knows no master {master!r}", hint=_MASTERS)
     if master is None or not master.startswith("spark://"):

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
+#: Spark takes no larger file as one value.
 _LARGE = 2**30
 #: Seconds after which a run that left its record elsewhere is taken to have been stopped.
 _RECENT = 600
@@ -40,19 +41,10 @@ def record_name(name: str) -> str:
 
 
 def require_folder(path: str, table: str, *, force: bool) -> None:
-    """Refuse, before Spark is started, a place where it cannot write.
-
-    Parameters
-    ----------
-    path : str
-        Where to; on a file system of another machine nothing can be told yet.
-    table : str
-        The table that is read, which is never replaced.
-    force : bool
-        Whether to replace what is there.
-    """
+    """Refuse, before Spark is started, a place where it cannot write."""
     if not path.rstrip("/").endswith((".parquet", ".pq")):
         raise OutputError(f"Spark writes Parquet, and {path} is none", hint="-o release.parquet")
+    # On a file system of another machine nothing can be told yet.
     if "://" in path:
         return
     target = Path(path.rstrip("/"))
@@ -86,43 +78,19 @@ def _foreign(path: str) -> OutputError:
 
 @dataclass(frozen=True, eq=False)
 class Place:
-    """A folder to be, and the manifest beside it.
+    """A folder to be, and the manifest beside it."""
 
-    Parameters
-    ----------
-    path, note_path : java object
-        Paths of Hadoop's.
-    system : java object
-        Their file system, an instance of our own: settings of the caller's stay as they are.
-    jvm : java gateway
-        Java.
-    force : bool
-        Whether to replace what is there.
-    """
-
-    path: Any
+    path: Any  # paths of Hadoop's
     note_path: Any
-    system: Any
+    system: Any  # their file system, an instance of our own: the caller's settings stay as they are
     jvm: Any
-    force: bool
+    force: bool  # whether to replace what is there
 
     @classmethod
     def of(
         cls, spark: SparkSession, path: str, *, force: bool, sources: Sequence[str] = ()
     ) -> Place:
-        """Find a place, and refuse one that is taken.
-
-        Parameters
-        ----------
-        spark : SparkSession
-            Knows the file systems.
-        path : str
-            The folder to be.
-        force : bool
-            Whether to replace what is there.
-        sources : sequence of str
-            Files that are read; they are never replaced.
-        """
+        """Find a place, and refuse one that is taken."""
         jvm: Any = spark._jvm
         hadoop = jvm.org.apache.hadoop.fs
         target = hadoop.Path(path.rstrip("/"))
@@ -155,13 +123,11 @@ class Place:
 
     @contextmanager
     def drafts(self) -> Iterator[tuple[str, Callable[[str], None]]]:
-        """Yield a folder beside the place, and what writes the manifest.
-
-        Both are made in a folder that its owner alone may enter. They take their places when the
-        block ends well, the folder last; else neither does, and what was there before stays. What
-        they replace is first put aside, so that no manifest is ever beside a table of another
-        release, and a record says so until all is done.
-        """
+        """Yield a folder beside the place, and a function that writes the manifest."""
+        # Both are made in a folder that its owner alone may enter. They take their places when the
+        # block ends well, the folder last; else neither does, and what was there before stays. What
+        # they replace is first put aside, so that no manifest is ever beside a table of another
+        # release, and a record says so until all is done.
         mark = secrets.token_hex(4)
         made, aside = self._names(mark)
         begun = False
@@ -218,7 +184,7 @@ class Place:
                 self._delete(found.getPath())
 
     def _left_behind(self, found: Any) -> bool:
-        """Tell whether a draft is of a run that no longer lives."""
+        """Return whether a draft is of a run that no longer lives."""
         path = found.getPath()
         if self.local is None:
             inside = [one.getModificationTime() for one in self.system.listStatus(path)]
@@ -250,7 +216,7 @@ class Place:
         return self._beside(f".{mark}.draft.{self.name}")
 
     def _names(self, mark: str) -> tuple[list[Any], list[Any]]:
-        """Name the drafts of manifest and folder, and what is put aside for them."""
+        """Return the drafts of manifest and folder, and the names for what they replace."""
         names = [str(goal.getName()) for goal in self.goals]
         path, folder = self.jvm.org.apache.hadoop.fs.Path, self._draft(mark)
         drafts = [path(folder, name) for name in names]
@@ -314,10 +280,8 @@ class Place:
         return (mark, [bool(note), bool(folder)]) if re.fullmatch("[0-9a-f]{8}", mark) else ("", [])
 
     def _end(self, mark: str, existed: Sequence[bool]) -> bool:
-        """Undo what was begun, unless all of it is done, which is told; remove the record.
-
-        If undoing fails, the record stays, and the next run tries again.
-        """
+        """Undo what was begun unless all is done; remove the record; return whether all is done."""
+        # If undoing fails, the record stays, and the next run tries again.
         made, aside = self._names(mark)
         done = not any(map(self.system.exists, made)) and all(map(self.system.exists, self.goals))
         if not done:
@@ -328,7 +292,7 @@ class Place:
         return done
 
     def _put_back(self, draft: Any, goal: Any, old: Any, existed: bool) -> None:
-        """Undo what has been done for one of the two; what cannot be undone is left, and said."""
+        """Undo what has been done for one of the two; refuse if that is not possible."""
         kept = self.system.exists(old)
         if self.system.exists(goal) and not self.system.exists(draft) and (kept or not existed):
             self._delete(goal)  # it was the draft
@@ -383,16 +347,13 @@ class Place:
 
 
 def _within(path: str, folder: str) -> bool:
-    """Tell whether a path is in a folder, or the folder itself, whatever links lead there."""
+    """Return whether a path is in a folder, or the folder itself, whatever links lead there."""
     inner, outer = Path(os.path.realpath(path)), Path(os.path.realpath(folder))
     return inner == outer or outer in inner.parents
 
 
 def fingerprint(spark: SparkSession, path: str) -> str | None:
-    """Return a SHA-256 over the Parquet files of a folder: over their names and own SHA-256.
-
-    None if one of them is larger than Spark takes as one value. Executors read them.
-    """
+    """Return a SHA-256 over the names and hashes of a folder's files; None if one is too large."""
     from pyspark.sql import functions as sql
 
     files = spark.read.format("binaryFile").option("pathGlobFilter", "*.parquet").load(path)

@@ -30,21 +30,12 @@ BUCKET, TIES, PLACE, TOLD = "bucket", "ties", "place", "told"
 
 @dataclass(frozen=True, eq=False)
 class Looking:
-    """Looks at a partition for a scan.
+    """A scan of a partition."""
 
-    Parameters
-    ----------
-    asked : Broadcast
-        The scan.
-    lines : sequence of int
-        Which codes are quasi-identifiers and, after these, sensitive attributes.
-    attributes : int
-        How many quasi-identifiers there are.
-    """
-
-    asked: Any
+    asked: Any  # broadcast: the scan
+    # the codes that are quasi-identifiers and, after these, sensitive attributes
     lines: Sequence[int]
-    attributes: int
+    attributes: int  # how many quasi-identifiers there are
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Return what is not zero, in one batch."""
@@ -66,9 +57,9 @@ class Looking:
 
 @dataclass(frozen=True, eq=False)
 class Routing:
-    """Tells rows the part they belong to."""
+    """The assignment of rows to the parts they belong to."""
 
-    asked: Any
+    asked: Any  # broadcast: the tree
     attributes: int
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -84,21 +75,11 @@ class Routing:
 
 @dataclass(frozen=True, eq=False)
 class Finishing:
-    """Finishes a part: splits it to the end, or publishes it by labels.
+    """The work on a part: it is split to the end, or published by labels."""
 
-    Parameters
-    ----------
-    asked : Broadcast
-        The job, and the labels of a lattice, if that is the way.
-    columns : sequence of str
-        What is published, in this order.
-    schema : pyarrow.Schema
-        The types that Spark expects.
-    """
-
-    asked: Any
-    columns: Sequence[str]
-    schema: Any
+    asked: Any  # broadcast: the job, and the labels of a lattice, if that is the way
+    columns: Sequence[str]  # what is published, in this order
+    schema: Any  # the types that Spark expects
 
     def __call__(self, table: pa.Table) -> pa.Table:
         """Return what is published of a part."""

@@ -44,20 +44,12 @@ def named(name: str) -> Callable[..., dict[str, Any]]:
 
 
 def failure(error: BaseException, folder: str | None = None) -> dict[str, Any]:
-    """Describe an error as plain values; of a bug nothing that could be a value of the table.
+    """Describe an error as plain values; a bug without anything that could be a table's value.
 
-    Parameters
-    ----------
-    error : BaseException
-        What went wrong.
-    folder : str, optional
-        Where hierarchy files lie, which are then called as the user calls them.
-
-    Examples
-    --------
     >>> failure(WideberthError("the file is empty", hint="export it again"))
     {'kind': 'WideberthError', 'what': 'the file is empty', 'hint': 'export it again'}
     """
+    # `folder`: where hierarchy files lie; messages then name them as the user does.
     told = _described(error)
     if folder is None:
         return told

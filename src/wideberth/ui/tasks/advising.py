@@ -29,19 +29,7 @@ def advise(
     column: str | Sequence[str],
     tell: Progress,
 ) -> dict[str, Any]:
-    """Tell what is possible for an attribute, as ``wideberth advise`` does.
-
-    Parameters
-    ----------
-    path : str
-        The table.
-    content, folder
-        A policy, and where the files lie that it names.
-    column : str or sequence of str
-        The attribute; "disease.*" stands for all columns that begin so.
-    tell : callable
-        Told how far it is.
-    """
+    """Return what is possible for an attribute, as ``wideberth advise`` does."""
     policy = Policy.of(content, folder=Path(folder))
     tell("reading", 0, 2)
     frame = tables.read(path, policy.options)
@@ -74,14 +62,13 @@ def _curve(advice: Advice, *, relative: bool) -> list[Step]:
 
 
 def thinned(steps: Sequence[Step], most: int = STEPS) -> list[Step]:
-    """Leave out steps where there are too many, the first and the last never.
-
-    A step says up to which ε an m is possible. Where one is left out, that before it goes on, and
-    its m is smaller: nothing is claimed that is not so.
+    """Leave out steps where there are too many, but never the first or the last.
 
     >>> thinned([[None, 1], [9, 2], [5, 3], [4, 4], [1, 5]], 3)
     [[None, 1], [5, 3], [1, 5]]
     """
+    # A step holds the largest ε at which an m is possible. Where one is left out, the one before
+    # goes on with its smaller m, so nothing untrue is claimed.
     if len(steps) <= most:
         return list(steps)
     return [steps[place * (len(steps) - 1) // (most - 1)] for place in range(most)]

@@ -34,21 +34,7 @@ def hierarchy(
     rule: str | Mapping[str, Any],
     tell: Progress,
 ) -> dict[str, Any]:
-    """Build the hierarchy of a column, and tell what it does to the values.
-
-    Parameters
-    ----------
-    path : str
-        The table.
-    content, folder
-        A policy, and where the files lie that it names.
-    column : str
-        Whose hierarchy it is.
-    rule : str or mapping
-        As in a policy's section ``hierarchies``.
-    tell : callable
-        Told how far it is.
-    """
+    """Build the hierarchy of a column, and return what it does to the values."""
     policy = Policy.of({**content, "hierarchies": {column: rule}}, folder=Path(folder))
     tell("reading", 0, 2)
     frame = tables.read(path, policy.options)
@@ -103,11 +89,9 @@ def _built(frame: pl.DataFrame, column: str, policy: Policy) -> tuple[Hierarchy,
 
 
 def _kinds(tree: Hierarchy, nodes: IntArray, level: int) -> IntArray:
-    """Return the kind of each value on a level, as an audit's findings count it.
-
-    Where values lie at unequal depth, kinds of one level are equally far from the root; a value
-    that is itself no deeper stays as it is.
-    """
+    """Return the kind of each value on a level, as an audit's findings count it."""
+    # Where values lie at unequal depth, kinds of one level are equally far from the root; a value
+    # that is itself no deeper stays as it is.
     at = np.asarray(nodes, dtype=np.int32)
     for _ in range(tree.height):
         at = np.where(tree.depth[at] > tree.height - level, tree.parent[at], at)

@@ -44,25 +44,7 @@ _CLOSER, _DIGITS = 3, 2
 def possible(
     *, path: str, content: Mapping[str, Any], folder: str, tell: Progress
 ) -> dict[str, Any]:
-    """Tell of each principle whether some grouping of the whole table satisfies it.
-
-    Parameters
-    ----------
-    path : str
-        The table.
-    content, folder
-        A policy, and where the files lie that it names.
-    tell : callable
-        Told how far it is.
-
-    Returns
-    -------
-    dict
-        "principles" has a verdict for each, in their order, and "together" one for all of them if
-        they do not go together though each would. "tries" are proposals: "words", "at", which
-        principle they replace, and by which "entry" of a policy; none of them if it is not the
-        principles that are in the way.
-    """
+    """Return for each principle whether some grouping of the whole table satisfies it."""
     entries = list(content.get("principle", ()))
     policy = Policy.of({**content, "principle": []}, folder=Path(folder))
     tell("reading", 0, 0)
@@ -72,7 +54,10 @@ def possible(
 def judged(
     frame: pl.DataFrame, policy: Policy, entries: Sequence[Mapping[str, Any]], tell: Progress
 ) -> dict[str, Any]:
-    """Return the same of a table that is read already."""
+    """Return what `possible` returns, for a table that is read already."""
+    # "together" is None unless the principles do not go together though each would alone. "tries"
+    # are proposals: "words", and "at" which place which "entry" of a policy goes; there are none if
+    # the principles are not the obstacle.
     court = _Court(frame, policy)
     verdicts = []
     for number, entry in enumerate(entries):
@@ -83,15 +68,7 @@ def judged(
 
 
 class _Court:
-    """Who judges the principles on one table.
-
-    Parameters
-    ----------
-    frame : polars.DataFrame
-        The table.
-    policy : Policy
-        Roles, types and hierarchies.
-    """
+    """Judge of the principles on one table."""
 
     def __init__(self, frame: pl.DataFrame, policy: Policy) -> None:
         columns = frame.columns
@@ -153,7 +130,7 @@ class _Court:
         return {"at": at, "entry": {**self.entries[at], **changed}}
 
     def together(self, verdicts: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
-        """Say why the principles cannot be required together, if so."""
+        """Return why the principles cannot be required together; None if no reason is known."""
         demands = list(self.demands.values())
         try:
             check_list(demands)
@@ -185,16 +162,16 @@ class _Court:
         return {"verdict": verdict, "what": why.what, "hint": why.hint, "tries": tries}
 
     def _quasi(self) -> Quasi:
-        """Return a quasi-identifier that is the same in all rows: they are dealt by values."""
+        """Return a quasi-identifier that is the same in all rows: values alone decide."""
         return read_quasi(pl.Series("", np.zeros(self.rows, np.int64)))
 
     def _in_one_group(self, demand: Demand) -> bool:
-        """Tell whether all rows, as one group, satisfy a principle."""
+        """Return whether all rows, as one group, satisfy a principle."""
         table = Whole(demand.column, self.rows)
         return table.looked_at(demand.rule) and bool(demand.rule.satisfies(table.groups)[0])
 
     def _go_together(self, task: Arrangement, place: int, principle: Principle) -> bool:
-        """Tell whether the principles do with another in the place of one, on the same column."""
+        """Return whether the principles do with another in the place of one, on the same column."""
         column = task.demands[place].column
         table = Whole(column, self.rows)
         if table.verdict(principle) != "yes":

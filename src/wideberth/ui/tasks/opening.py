@@ -38,17 +38,7 @@ _FIRST = 1000
 def profile(
     *, path: str, options: Mapping[str, Any] | None = None, tell: Progress
 ) -> dict[str, Any]:
-    """Read a table and describe it, guess roles and types, and propose a policy.
-
-    Parameters
-    ----------
-    path : str
-        The file.
-    options : mapping, optional
-        How to read it: a policy's section ``table``.
-    tell : callable
-        Told how far it is.
-    """
+    """Read a table and describe it, guess roles and types, and propose a policy."""
     reading = Policy.of({"table": dict(options or {})}, where="the table").options
     tell("reading", 0, 0)
     _require_file(path, reading)
@@ -101,19 +91,7 @@ def profile(
 def fits(
     *, path: str, content: Mapping[str, Any], folder: str, column: str, kind: str, tell: Progress
 ) -> dict[str, Any]:
-    """Refuse a type that a value of the column does not have, naming its row.
-
-    Parameters
-    ----------
-    path : str
-        The table.
-    content, folder
-        A policy, and where the files lie that it names.
-    column, kind : str
-        The column, and the type that somebody wants to give it.
-    tell : callable
-        Told how far it is.
-    """
+    """Refuse a type that a value of the column does not have, naming its row."""
     policy = Policy.of(content, folder=Path(folder))
     tell("reading", 0, 0)
     frame = tables.read(path, policy.options)
@@ -211,7 +189,7 @@ def _column(series: pl.Series, guess: Guess) -> dict[str, Any]:
 
 
 def _worded(way: str) -> str:
-    """Say what a notation is, by an example.
+    """Describe a notation by an example.
 
     >>> _worded("%d/%m/%Y"), _worded("%m/%d/%Y"), _worded("1,234.56")
     ('day first: 31/05/2013', 'month first: 05/31/2013', 'numbers: 1,234.56')

@@ -36,27 +36,9 @@ def release(
     output: str,
     tell: Progress,
 ) -> dict[str, Any]:
-    """Make a release by a policy, save it, and report on it.
-
-    Parameters
-    ----------
-    path : str
-        The table.
-    content, folder
-        A policy, and where the files lie that it names.
-    seed : int, optional
-        For tests only.
-    output : str
-        An empty folder to write into.
-    tell : callable
-        Told how far it is.
-
-    Returns
-    -------
-    dict
-        The manifest, the report, its charts, the nodes of a lattice, and the files by their names
-        in the folder. If there is no report, "problem" says why; the release is there all the same.
-    """
+    """Make a release by a policy, save it, and report on it."""
+    # `output` is an empty folder. If there is no report, "problem" says why; the release is there
+    # all the same.
     policy = Policy.of(content, folder=Path(folder))
     goal = Path(output)
     exact = policy.transform.get("algorithm") == "anatomy"

@@ -17,19 +17,7 @@ from wideberth.schema import by_column, expanded, guess, infer_type
 def usual(
     *, path: str, content: Mapping[str, Any], folder: str, columns: Sequence[str], tell: Progress
 ) -> dict[str, Any]:
-    """Propose a rule for each of some columns.
-
-    Parameters
-    ----------
-    path : str
-        The table.
-    content, folder
-        A policy, and where the files lie that it names.
-    columns : sequence of str
-        Those that need a hierarchy.
-    tell : callable
-        Told how far it is.
-    """
+    """Propose a rule for each of some columns."""
     policy = Policy.of(content, folder=Path(folder))
     tell("reading", 0, 1)
     frame = tables.read(path, policy.options)
@@ -47,24 +35,8 @@ def usual(
 def protect(
     *, path: str, content: Mapping[str, Any], folder: str, column: str, tell: Progress
 ) -> dict[str, Any]:
-    """Propose principles for a column that became sensitive, as `wideberth init` does.
-
-    Parameters
-    ----------
-    path : str
-        The table.
-    content, folder
-        A policy, in which the column is sensitive, and where the files lie that it names.
-    column : str
-        The column.
-    tell : callable
-        Told how far it is.
-
-    Returns
-    -------
-    dict
-        "principle" has entries of a policy; if there are none, "why" says so.
-    """
+    """Propose principles for a column that became sensitive, as `wideberth init` does."""
+    # "principle" has entries of a policy; if there are none, "why" gives the reason.
     policy = Policy.of(content, folder=Path(folder))
     tell("reading", 0, 0)
     frame = tables.read(path, policy.options)

@@ -19,20 +19,9 @@ def weigh(
     reaches: Mapping[str, str],
     tell: Progress,
 ) -> dict[str, Any]:
-    """Tell how likely anybody's value is guessed to within a reach, from each of some releases.
-
-    Parameters
-    ----------
-    path : str
-        The original.
-    runs : sequence of mapping
-        Of each: "run", its number; "release", the file or folder; "content" and "folder", its
-        policy; "group", the column of group ids.
-    reaches : mapping
-        By sensitive attribute, what counts as near: "5600", or "10%".
-    tell : callable
-        Told how far it is.
-    """
+    """Return the worst chance to guess a value to within a reach, for each of some releases."""
+    # Each run has its number ("run"), the file or folder of its "release", its policy ("content",
+    # "folder") and the column of group ids ("group"). A reach is text: "5600", or "10%".
     near = {on: text if text.endswith("%") else float(text) for on, text in reaches.items()}
     found: dict[str, dict[str, float]] = {}
     for at, run in enumerate(runs):
