@@ -15,7 +15,15 @@ from wideberth.groups import Uneven
 from wideberth.principles import lookup
 from wideberth.showing import adversaries, charts, tabling
 from wideberth.showing.verdict import MARKS
-from wideberth.showing.wording import as_risk, count, counted, figure, percent, written
+from wideberth.showing.wording import (
+    as_risk,
+    count,
+    counted,
+    figure,
+    nearness,
+    percent,
+    written,
+)
 
 _BOX = "font-family:system-ui,sans-serif;font-size:14px;line-height:1.45;max-width:60rem"
 _CELL = "text-align:left;padding:.25em 1em .25em 0;border-bottom:1px solid #8886"
@@ -96,7 +104,7 @@ def audit(told: Mapping[str, Any]) -> str:
         )
         near = known.get("nearness")
         if near:
-            how = adversaries.nearness(near)
+            how = nearness(near)
             mixed = (covering.get("nearness") or {}).get("risk")
             name = f"guess {attribute['on']} to within {how}"
             rows.append((name, _worst(near["risk"]), _worst(mixed)))
