@@ -46,8 +46,57 @@ Grid: TypeAlias = int | float | str | Fraction
 
 @dataclass(frozen=True, kw_only=True)
 class Transform:
-    """The settings by which a release is made.
+    """How a release is made.
 
+    Parameters
+    ----------
+    algorithm : str
+        What makes the groups: "mondrian" splits the table again and again; "lattice" publishes
+        every quasi-identifier on one level of its hierarchy, the same for the whole table;
+        "anatomy" publishes quasi-identifiers exactly, and sensitive values in a second table.
+    cuts : str
+        Which cuts mondrian tries: "paper", "disjoint", "best" or "quality". "paper" differs from
+        Li, Tao and Xiao 2008 in three points: it cuts nearest the median, not at or below it;
+        deals N rows to floor(N/m) groups, not to as many as the fullest interval has rows; and
+        deals every leaf, also one that satisfies as it is.
+    dealing : str
+        How a non-monotone principle's groups are dealt: by "rank" of the sensitive values alone,
+        or by "matching", which looks at quasi-identifiers too and so gives away more.
+    suppression_limit : float or str
+        The largest share of rows that may be left out, as 0.05 or "5%": by mondrian and anatomy
+        where the principles cannot be met otherwise, by the lattice where that loses less.
+    recoding : str or mapping, optional
+        How quasi-identifiers are published: "interval", "bounds", "hierarchy" or "set", for each
+        column or for all that it suits.
+    align : str or mapping, optional
+        Where intervals may end, by column: a step, a number of days, "week", "month", "quarter",
+        "year" or "hierarchy"; or "hierarchy" for all that have one.
+    max_set : int
+        How many values a published set may list, 50 by default. A set of more values, or of more
+        than 20 times as many characters, is published as ``*``.
+    weights : mapping
+        How much the loss on a quasi-identifier counts beside the others; 1 by default.
+    measure : str or callable
+        What the lattice minimises: a name, or a function of `Facts`.
+    levels : mapping
+        By quasi-identifier, the level that the lattice must use, or the lowest and the highest.
+    local_rounds : int
+        How often the lattice generalises the rows that it would suppress by themselves.
+    max_checks, max_seconds : optional
+        How long the lattice is searched; without, until its best node is proven best.
+    max_memory : int
+        How many megabytes the tables of the lattice's nodes may take, 1024 by default; of other
+        algorithms, how many distances may take at a time, 256 by default.
+    method : str
+        How anatomy makes groups: "optimal" leaves out as few rows as possible; "mbf" takes rows
+        from the largest buckets first, as Wang et al. 2013 do; "components" makes buckets of all
+        values that are connected by similar ones, where leaves of a tree lie at unequal depth.
+    group_rows : int, optional
+        How many rows anatomy's groups should have if the principles permit; by default as few as
+        they need.
+
+    Examples
+    --------
     >>> Transform(cuts="paper").dealing
     'rank'
     >>> Transform(cuts="papers")
@@ -56,44 +105,21 @@ class Transform:
       try: cuts = "paper"
     """
 
-    # "mondrian" splits the table again and again; "lattice" publishes every quasi-identifier on one
-    # level of its hierarchy, the same for the whole table; "anatomy" publishes quasi-identifiers
-    # exactly, and sensitive values in a second table.
     algorithm: str = "mondrian"
-    # Which cuts mondrian tries. "paper" differs from Li, Tao and Xiao 2008 in three points: it cuts
-    # nearest the median, not at or below it; deals N rows to floor(N/m) groups, not to as many as
-    # the fullest interval has rows; and deals every leaf, also one that satisfies as it is.
     cuts: str = "best"
-    # How a non-monotone principle's groups are dealt: by "rank" of the sensitive values alone, or
-    # by "matching", which looks at quasi-identifiers too and so gives away more.
     dealing: str = "rank"
-    # The largest share of rows that may be left out: by mondrian and anatomy where the principles
-    # cannot be met otherwise, by the lattice where that loses less.
     suppression_limit: float = 0.0
-    # "interval", "bounds", "hierarchy" or "set", by column or for all that it suits
     recoding: str | Mapping[str, str] | None = None
-    # Where intervals may end, by column: a step, a number of days, "week", "month", "quarter",
-    # "year" or "hierarchy"; or "hierarchy" for all that have one.
     align: str | Mapping[str, Grid] | None = None
-    max_set: int = MAX_SET  # a set of more values, or of over 20 times as many characters, is ``*``
+    max_set: int = MAX_SET
     weights: Mapping[str, float] = field(default_factory=dict)
-    # what the lattice minimises: a name, or a function of `Facts`
     measure: str | Callable[[Any], float] = "loss"
-    # the lattice's level of a column, or the lowest and the highest
     levels: Mapping[str, int | Sequence[int]] = field(default_factory=dict)
-    # how often the lattice generalises the rows that it would suppress by themselves
     local_rounds: int = 0
-    # without limits, the lattice is searched until its best node is proven best
     max_checks: int | None = None
     max_seconds: float | None = None
-    # Megabytes that the tables of the lattice's nodes may take, 1024 by default; of other
-    # algorithms, that distances may take at a time, 256 by default.
     max_memory: int = None  # type: ignore[assignment] # filled in by algorithm
-    # How anatomy makes groups: "optimal" leaves out as few rows as possible; "mbf" takes rows from
-    # the largest buckets first, as Wang et al. 2013 do; "components" makes buckets of all values
-    # that are connected by similar ones, where leaves of a tree lie at unequal depth.
     method: str = "optimal"
-    # anatomy's, if the principles permit; by default as few as they need
     group_rows: int | None = None
 
     def __post_init__(self) -> None:

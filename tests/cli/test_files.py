@@ -89,6 +89,7 @@ main(sys.argv[1:])
 #: Runs the command line, and is hit by a signal when the release is written and the report is not.
 HIT_REPORTING = """
 import os, signal, sys
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under nohup it would be ignored
 from wideberth.reporting import Report
 Report.save = lambda *_, **__: os.kill(os.getpid(), signal.{signal})
 from wideberth.cli import main
