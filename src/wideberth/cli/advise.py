@@ -100,7 +100,7 @@ def advise(
     written: tuple[str, ...],
     form: str,
 ) -> int:
-    """Return which parameters are possible for a sensitive attribute of TABLE.
+    """Tell which parameters are possible for a sensitive attribute of TABLE.
 
     For numbers and dates (epsilon in days): the largest m for an epsilon, the epsilon that an m
     must stay below, and the trade-off between them. For any attribute: how far the other

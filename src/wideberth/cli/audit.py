@@ -138,7 +138,7 @@ def audit_options(command: Any) -> Any:
 @table_options
 @format_option()
 def audit(release: str, worst: int, show_rows: bool, fail_on: str, form: str, **asked: Any) -> int:
-    """Return what an adversary learns from RELEASE, whoever made it and however.
+    """Tell what an adversary learns from RELEASE, whoever made it and however.
 
     RELEASE is a CSV, Parquet or Arrow file, or the folder of an anatomised release. Without a
     policy, the roles of its columns are guessed, which is said. With the original, more is found:

@@ -127,7 +127,7 @@ def check(
     written: tuple[str, ...],
     form: str,
 ) -> int:
-    """Return which privacy principles TABLE satisfies, where it fails and by how much.
+    """Tell which privacy principles TABLE satisfies, where it fails and by how much.
 
     TABLE is a CSV, Parquet or Arrow file, original or already generalised, or the folder of an
     anatomised release. With a policy, --qi, --sensitive and --principle replace what it says.

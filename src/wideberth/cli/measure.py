@@ -85,7 +85,7 @@ def measure(
     written: tuple[str, ...],
     form: str,
 ) -> int:
-    """Return what RELEASE is still worth, by every metric that can be computed.
+    """Tell what RELEASE is still worth, by every metric that can be computed.
 
     RELEASE is a CSV, Parquet or Arrow file, whoever made it, or the folder of an anatomised
     release. With the original, losses are shares of the values that it has, and suppressed rows
