@@ -305,6 +305,43 @@ def test_numeric_demands_stop_at_text() -> None:
     assert "1234,56" in note
 
 
+@pytest.mark.parametrize("memory", [None, "600MB"])
+def test_distances_that_depend_on_the_reading_stop_at_text(
+    tmp_path: Path, memory: str | None
+) -> None:
+    """As text, 10,1 and 10,2 would be as far apart as any two values: a release would seem safe."""
+    near = ["10,1", "10,2", "10,3", "90,1", "90,2", "90,3"]
+    points = [cell.replace(",", ".") for cell in near]
+    demand = "dissimilarity:epsilon=0.5,delta=0.5,k=2"
+    known: dict[str, Any] = {"quasi": "zip", "sensitive": "pay"}
+    slip = [*map(str, range(100, 139)), "about 7"]
+    paths = {name: tmp_path / f"{name}.csv" for name in ("points", "commas", "slip")}
+    for path, pay in zip(paths.values(), (points, near, slip), strict=True):
+        zips = [str(2 * row // len(pay)) for row in range(len(pay))]
+        pl.DataFrame({"zip": zips, "pay": pay}).write_csv(path)
+    if memory is not None:
+        pytest.importorskip("duckdb")
+        known["memory"] = memory
+    assert not wb.check(paths["points"], **known, principles=demand).satisfied
+    for name, said in (("commas", "1234,56"), ("slip", "save 1")):
+        for asked in (demand, "t-closeness:t=0.2,distance=ordered"):
+            with pytest.raises(ParameterError, match=f"by their difference; .*{said}"):
+                wb.check(paths[name], **known, principles=asked)
+    with pytest.raises(ParameterError, match="1234,56"):
+        wb.anonymize(tables.read(paths["commas"]), quasi="zip", sensitive="pay", principles=demand)
+    # A decision, and a distance that does not depend on it.
+    assert wb.check(paths["commas"], **known, principles=demand, types={"pay": "text"}).satisfied
+    assert wb.check(paths["commas"], **known, principles=f"{demand},distance=discrete").satisfied
+    # Equality, which a column of text gets, asks for no less than the order of numbers does.
+    for t in (0.2, 0.5, 0.6, 1):
+        asked = f"t-closeness:t={t}"
+        texts, numbers = (
+            wb.check(paths[name], **known, principles=asked).satisfied
+            for name in ("commas", "points")
+        )
+        assert numbers or not texts
+
+
 def test_points_before_three_digits_everywhere_are_asked_about() -> None:
     table = pl.DataFrame({"zip": ["1"] * 3, "pay": ["1.234", "12.500", "950"]})
     known: dict[str, Any] = {

@@ -142,6 +142,12 @@ class Attributes:
                 raise ParameterError(what, hint=asked.hint)
             given = name in self.types or kind in _NUMERIC
             return kind if given else "float"  # converting says in which row there is no number
+        if name not in self.types and name not in self.hierarchies and _depends(principle):
+            # Taken for text, 10,1 and 10,2 would be as far apart as any two values.
+            series = self._series(name, principle)
+            if (asked := question(series)) is not None:
+                what = f"{principle.name} measures numbers by their difference; {asked.what}"
+                raise ParameterError(what, hint=asked.hint)
         # A tree's labels are the values as written.
         return "text" if name in self.hierarchies and name not in self.types else kind
 
@@ -224,6 +230,13 @@ def unguarded(principles: Sequence[Principle], sensitive: Sequence[str]) -> list
 def _computes(principle: Principle) -> bool:
     """Return whether a principle cannot do without numbers."""
     return principle.needs == "numbers" or _distance(principle) in _COMPUTED
+
+
+def _depends(principle: Principle) -> bool:
+    """Return whether how far values are apart depends on whether they are read as numbers."""
+    if isinstance(principle, TCloseness):  # of text, auto is equality, which asks for more
+        return principle.distance == "ordered"
+    return _distance(principle) == "auto"
 
 
 def _distance(principle: Principle) -> object:
