@@ -467,6 +467,12 @@ def test_two_tables_of_which_no_manifest_tells(run, pairs):
     outcome = run(*checked)
     assert outcome.code == 0
     assert "nothing says that quasi.csv and sensitive.csv are" in " ".join(outcome.out.split())
+    files = ("one/quasi.csv", "--sensitive-table", "one/sensitive.csv")
+    for named in (("one",), files):
+        for verb in ("audit", "report"):
+            told = json.loads(run(verb, *named, "--format", "json").out)
+            [said] = [note for note in told["notes"] if "nothing says that" in note]
+            assert said.startswith("there is no manifest.json: ")
 
 
 def test_a_release_is_measured_by_its_own_groups(run, census):

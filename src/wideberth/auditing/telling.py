@@ -10,7 +10,7 @@ from typing import Any
 from wideberth import tables
 from wideberth.anatomy import published
 from wideberth.errors import TableError, WideberthError, what_to_type
-from wideberth.manifest import compare, manifest_path
+from wideberth.manifest import MANIFEST, compare, manifest_path
 from wideberth.principles import Principle, parse
 
 
@@ -33,7 +33,11 @@ def manifest_beside(
             ),
         )
     asked = folder is not None or found.path == manifest_path(source)
-    return (found.told if asked else None), found.notes
+    notes = found.notes
+    if found.path is None and len(found.files) == 1 and second is not None:  # read beforehand
+        both = f"{found.files[0]} and its second table"
+        notes = [f"there is no {MANIFEST}: nothing says that {both} are of one release"]
+    return (found.told if asked else None), notes
 
 
 def require_whole(*others: str | Path) -> None:
