@@ -133,6 +133,20 @@ def test_the_seed_is_in_nothing_that_recipients_get(tmp_path, name):
     assert "918273" not in wb.report(old, original=PEOPLE).html()
 
 
+@pytest.mark.parametrize("name", ["r.csv", "r.parquet"])
+def test_the_seed_is_in_no_release_of_a_large_file(tmp_path, name):
+    pytest.importorskip("duckdb")
+    PEOPLE.write_parquet(tmp_path / "people.parquet")
+    (tmp_path / "made").mkdir()
+    with pytest.warns(wb.PrivacyWarning, match="the seed is fixed.*do not publish"):
+        release = wb.anonymize(tmp_path / "people.parquet", seed=918_273, memory="600MB", **HOW)
+    release.save(tmp_path / "made" / name)
+    assert release.manifest["seed"] == "fixed, for tests only"
+    written = [file.read_bytes() for file in (tmp_path / "made").iterdir()]
+    assert len(written) == 2
+    assert not any(b"918273" in held or b"918,273" in held for held in written)
+
+
 def test_a_seed_and_a_key_together_are_refused(tmp_path):
     with pytest.raises(wb.ParameterError, match="not both"):
         wb.anonymize(PEOPLE, seed=1, key=tmp_path / "key", **HOW)
