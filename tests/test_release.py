@@ -525,6 +525,40 @@ def test_groups_of_the_original(tmp_path):
         release.groups_of(original.head(10))
 
 
+@pytest.mark.parametrize("algorithm", ["lattice", "anatomy"])
+def test_groups_of_the_original_by_every_algorithm(algorithm, tmp_path):
+    rng = np.random.default_rng(1)
+    original = pl.DataFrame(
+        {"age": rng.integers(20, 60, 90), "ill": rng.permutation(["flu", "cold", "gout"] * 30)}
+    )
+    asked: dict[str, Any] = {"quasi": "age", "sensitive": "ill"}
+    asked["principles"] = "frequency-l:l=2" if algorithm == "anatomy" else "k-anonymity:k=5"
+    if algorithm == "lattice":
+        asked["hierarchies"] = {"age": {"interval": [10, 40]}}
+    release = wb.anonymize(original, algorithm=algorithm, **asked)
+    told = release.groups_of(original)
+    mine = told.with_columns(original["ill"])
+    if algorithm == "anatomy":
+        assert told["age"].cast(str).equals(original["age"].cast(str))
+        assert release.table["age"].to_list() != original["age"].to_list()
+        counts = mine.group_by("group", "ill").len("count").sort("group", "ill")
+        assert counts.rows() == release.sensitive.sort("group", "ill").rows()
+        for age, group in release.table.select("age", "group").rows():
+            assert told.filter(pl.col("age").cast(str) == str(age))["group"].is_in([group]).any()
+    else:
+        shown = ["age", "ill"]
+        assert sorted(mine.select(shown).rows()) == sorted(release.table.select(shown).rows())
+        for label, age in zip(told["age"].cast(str), original["age"], strict=True):
+            assert label == f"{age // 10 * 10}-{age // 10 * 10 + 9}"
+    original.write_csv(tmp_path / "people.csv")
+    with pytest.raises(ParameterError, match="a table in memory"):
+        wb.anonymize(
+            tmp_path / "people.csv",
+            **{**asked, "hierarchies": {}, "principles": "k-anonymity:k=5"},
+            memory="600MB",
+        ).groups_of(original)
+
+
 def test_rows_that_are_left_out_have_no_group():
     table = pl.DataFrame({"age": [1, 1, 1, 2, 2, 2, 3], "pay": [5, 5, 5, 6, 7, 8, 9]})
     release = wb.anonymize(
