@@ -655,6 +655,11 @@ SHAPES: dict[str, dict[str, Any]] = {
     "ranges": {},
     "bounds": {"transform": BOUNDS},
     "lattice": {"transform": {"algorithm": "lattice"}, "hierarchies": TREES},
+    "group ids": {"principle": [{"name": "epsilon-m", "on": "wage", "epsilon": 1, "m": 2}]},
+    "rows left out": {
+        "transform": {"suppression_limit": 0.5},
+        "principle": [{"name": "frequency-l", "on": "ill", "l": 2}],
+    },
     "anatomy": {
         "transform": {"algorithm": "anatomy"},
         "roles": {**POLICY["roles"], "sensitive": ["ill"], "insensitive": ["wage", "visits"]},
@@ -687,12 +692,14 @@ def test_two_months_have_the_same_columns(tmp_path, shape, kind):
             release.save(made)
             found.append(schemas(made))
     assert found[0] == found[1]
+    if kind == "parquet" and shape != "anatomy":
+        assert ("group" in dict(found[0][:-1])) == (shape == "group ids")
     if shape == "bounds":
         names = found[0] if kind == "csv" else [name for name, _ in found[0][:-1]]
         assert names[:4] == ["age_min", "age_max", "age_missing", "zip"]
 
 
-@pytest.mark.parametrize("shape", ["ranges", "bounds", "lattice"])
+@pytest.mark.parametrize("shape", ["ranges", "bounds", "lattice", "group ids"])
 def test_two_months_have_the_same_columns_by_parts(tmp_path, shape):
     policy = wb.Policy.of(POLICY | SHAPES[shape])
     found = []
