@@ -1212,3 +1212,10 @@ def test_dates_in_a_principle_match_moments() -> None:
     strict = "recursive-cl:c=1,l=2"
     assert not wb.check(table, **asked, principles=strict).satisfied
     assert wb.check(table, **asked, principles=f"{strict},allowed=2024-03-05").satisfied
+    # Of 4 rows, 3 hold the required day: it must be found to count them.
+    for share, fine in ((75, True), (76, False)):
+        required = f"recursive-cl:c=9,l=1,required=2024-03-05,c2={share}"
+        for form in (table, table.with_columns(pl.col("day").dt.date())):
+            result = wb.check(form, **asked, principles=required)
+            assert result.satisfied is fine
+            assert not result.notes
