@@ -392,6 +392,21 @@ def test_advice_is_exact(seed: int) -> None:
             assert expected(principle, wages, context) == possible
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_advice_on_intervals_is_exact(seed: int) -> None:
+    wages = np.random.default_rng(seed).integers(0, 8, 7).tolist()
+    advice = wb.advise(wages, allowed=0)
+    context = naive.Context(tuple(wages))
+    for l in (2, 3, 5):  # noqa: E741
+        limit = advice.best("delta-l", "delta", l=l)
+        for quarters in range(0, 40):
+            wanted = Fraction(quarters, 4)
+            principle = make("delta-l", {"delta": wanted, "l": l, "allowed": ["0"]})
+            possible = limit is not None and (limit.value is None or wanted < limit.value)
+            assert limit is None or limit.value is None or limit.exclusive
+            assert expected(principle, wages, context) == possible, (wages, l, wanted)
+
+
 def test_advice_of_a_table_without_harm() -> None:
     advice = wb.advise([0, 0, 0], allowed=[0])
     assert (advice.max_m(epsilon=5), advice.max_epsilon(3), advice.allowed_rows) == (3, np.inf, 3)
