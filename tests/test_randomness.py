@@ -1,8 +1,10 @@
 """Secret randomness: what one stream publishes tells nothing of another, and nothing rewinds it."""
 
+import ast
 import hashlib
 from collections import Counter
 from itertools import permutations
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -12,6 +14,7 @@ import wideberth as wb
 from wideberth import datasets, randomness
 from wideberth.randomness import KEY, Stream, hashed, numbered, root_key, subkey
 
+SOURCES = Path(wb.__file__).parent
 PURPOSES = ["row order", "group ids", "splitting", "suppression", "dealing", "reference", "lots"]
 
 
@@ -254,6 +257,23 @@ def test_no_generator_has_a_say(generators, way):
     assert not generators
     suppressed = release.manifest["suppressed"]["rows"]
     assert bool(suppressed) == (way in ("suppression", "lattice", "anatomy", "bucket by bucket"))
+
+
+def test_no_other_generator_is_made_anywhere():
+    """Those above are noticed where `default_rng` makes them, so nothing else may."""
+    others = {"PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64", "RandomState", "SeedSequence"}
+    wrong = []
+    for path in SOURCES.rglob("*.py"):
+        inner = path.relative_to(SOURCES)
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            names = {getattr(node, "attr", None), getattr(node, "id", None)}
+            if isinstance(node, ast.ImportFrom | ast.Import):
+                names |= {name.name for name in node.names}
+                module = getattr(node, "module", None)
+                if inner.parts[0] != "datasets" and {module, *names} & {"random", "numpy.random"}:
+                    wrong.append(f"{inner}: imports {module or names}")
+            wrong += [f"{inner}: {name}" for name in names & others]
+    assert not wrong
 
 
 def test_no_generator_has_a_say_for_files(generators, tmp_path):
