@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import uuid
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -194,3 +196,30 @@ def test_a_pair_of_numbers_that_may_be_a_place_is_remarked_on() -> None:
     guesses = schema.guess(frame)
     assert [guess.role for guess in guesses] == ["undecided"] * 2
     assert "it and 'x1' could be a latitude and a longitude" in guesses[0].why
+
+
+#: What docs/columns.md lists by what the values look like; names alone do not tell.
+BY_VALUES = {"UUIDs", "notes", "comments", "created_at", "updated_at"}
+
+
+@pytest.mark.parametrize(
+    ("title", "expected"),
+    [
+        ("identifiers", "identifier"),
+        ("quasi-identifiers", "quasi"),
+        ("sensitive columns", "sensitive"),
+    ],
+)
+def test_usual_columns_of_the_page_have_the_role_that_it_says(title: str, expected: str) -> None:
+    page = (Path(__file__).parents[1] / "docs" / "columns.md").read_text("utf-8")
+    section = page.split(f"## Usual {title}\n")[1].split("\n## ")[0].split("\n### ")[0]
+    rows = re.findall(r"^\| ([^|]+) \| ([^|]+) \|$", section, re.MULTILINE)[1:]
+    names = [
+        name.strip(" *").replace(" ", "_")
+        for _, examples in rows
+        for name in re.split(", | or | and ", examples.partition(":")[0])
+    ]
+    assert len(names) > 12
+    for name in names:
+        if name not in BY_VALUES and name != "hire":  # of "date of admission, discharge or hire"
+            assert role(name, FEW) == expected, name
