@@ -8,6 +8,7 @@ import re
 import tomllib
 import zipfile
 from collections.abc import Iterator
+from html import unescape
 from io import BytesIO
 from pathlib import Path
 from time import monotonic, sleep
@@ -137,6 +138,34 @@ def test_files_are_those_of_the_run(client: TestClient, table: str, tmp_path: Pa
     folder = tmp_path / "run-1"
     checked = wb.check(folder / "release.csv", policy=folder / "policy.toml")
     assert checked.satisfied
+
+
+def test_the_page_says_the_verdict_that_an_audit_of_its_files_has(
+    client: TestClient, table: str, census: Path, tmp_path: Path
+):
+    """With a seed, with principles too weak for the column, and with the proposal itself."""
+    proposal = client.get(table).json()["content"]["principle"]
+    levels = []
+    for number, principle in enumerate((proposal, [{"name": "k-anonymity", "k": 2}], proposal)):
+        change(client, table, principle=principle)
+        if number == 2:
+            now = client.get(table).json()
+            settings = {"content": now["content"], "version": now["version"], "seed": None}
+            client.put(f"{table}/plan", json=settings)
+        run = made(client, table)
+        folder = tmp_path / str(number)
+        for name in ("recipients.zip", "for-you-alone.zip"):
+            packed = client.get(f"{run}/files/{name}")
+            zipfile.ZipFile(BytesIO(packed.content)).extractall(folder)
+        (taken,) = folder.iterdir()
+        audit = wb.audit(taken / "release.csv", original=census, policy=taken / "policy.toml")
+        told = json.loads((taken / "report.json").read_text())["verdict"]
+        assert audit.verdict == f"{told['word']}: {told['headline']}"
+        page = " ".join(unescape(re.sub("<[^>]+>", " ", client.get(f"{run}/judge").text)).split())
+        assert audit.verdict in page
+        levels.append(told["level"])
+    assert levels[0] != "good"  # its seed is fixed
+    assert levels[1] != "good"  # nothing protects the salary
 
 
 def test_a_seed_is_for_one_run_and_export_warns_of_it(client: TestClient, table: str):
