@@ -76,9 +76,10 @@ def read_csv(path: Path, suffix: str, options: ReadOptions) -> pl.DataFrame:
         table = _parse(path, _dialect(path, sample, encoding, delimiter, skip))
     names = _names(path, table)
     columns = []
-    while table.num_columns:  # one at a time, so that no more than one is held twice
-        columns.append(_column(table.column(0).slice(1), options))
-        table = table.remove_column(0)
+    left = table.columns[::-1]
+    del table
+    while left:  # one at a time, so that no more than one is held twice
+        columns.append(_column(left.pop().slice(1), options))
     pa.default_memory_pool().release_unused()  # it would keep what it has no more use for
     # Named last: polars would take a name such as "^a$" for a pattern.
     return pl.DataFrame([text.alias(name) for text, name in zip(columns, names, strict=True)])
