@@ -200,11 +200,11 @@ def attributes(quasi: Sequence[str], columns: Sequence[str]) -> list[str]:
     >>> attributes(["sex", "age_min", "age_max"], ["sex", "age_min", "age_max", "pay"])
     ['sex', 'age']
     """
-    names = []
+    names, known = [], set(columns)
     for column in quasi:
         base, _, end = column.rpartition("_")
-        bounded = end in BOUNDS and base not in columns
-        both = f"{base}_min" in columns and f"{base}_max" in columns
+        bounded = end in BOUNDS and base not in known
+        both = f"{base}_min" in known and f"{base}_max" in known
         names.append(base if bounded and both else column)
     return list(dict.fromkeys(names))
 
