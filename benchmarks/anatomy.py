@@ -23,10 +23,10 @@ import wideberth as wb
 from benchmarks.check import interleaved, line
 from benchmarks.splitting import MILLION, table
 from wideberth import datasets
-from wideberth.algorithms import Demand
 from wideberth.algorithms.anatomy import anatomize
-from wideberth.encode import Column, encode
-from wideberth.exact import Ints
+from wideberth.algorithms.demand import Demand
+from wideberth.core.codes import Column, encode
+from wideberth.core.exact import Ints
 from wideberth.principles import parse
 
 L = 5

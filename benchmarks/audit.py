@@ -19,7 +19,7 @@ import wideberth as wb
 from benchmarks.check import interleaved, line
 from benchmarks.splitting import QUASI
 from benchmarks.utility import people
-from wideberth import tables
+from wideberth import io
 
 LIMIT = 5
 
@@ -35,7 +35,7 @@ def main() -> None:
         packed, plain = (Path(folder) / f"release.{suffix}" for suffix in ("parquet", "csv"))
         made.save(packed)
         made.save(plain)
-        typed, text = tables.read(packed), tables.read(plain)
+        typed, text = io.read(packed), io.read(plain)
         strings = pl.read_csv(plain)
     for what, reference, release in (("categories", typed, typed), ("text", strings, text)):
         run = partial(wb.audit, release, **asked(made))

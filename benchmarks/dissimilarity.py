@@ -37,7 +37,7 @@ import polars as pl
 import wideberth as wb
 from benchmarks.check import interleaved, status
 from wideberth import datasets
-from wideberth.exact import Bools, Floats
+from wideberth.core.exact import Bools, Floats
 from wideberth.principles import Dissimilarity
 
 QUASI = ["age", "zip", "sex"]
@@ -100,7 +100,7 @@ def main() -> None:
 
 def scale(names: list[str], share: float) -> None:
     """Measure at half and at full size, and print a line for each."""
-    module = "wideberth.kernels.warming"
+    module = "wideberth.kernels.cache"
     subprocess.check_call([sys.executable, "-m", module, "splitting"])
     print(f"(ε, {DELTA:g})^{K}; growth is the exponent from half to full size, 1 is linear\n")
     print("| table, distance, ε | rows | | seconds | growth | / reference | MB | growth | |")
@@ -267,7 +267,7 @@ def equitable() -> None:
     """Compare dealing to Δ + 1 groups of equal size with networkx's equitable colouring."""
     import networkx as nx
 
-    from wideberth.principles.parting import Cap, Relation, part
+    from wideberth.principles.partition.swap import Cap, Relation, part
 
     def dealt(near: Bools, hands: int) -> bool:
         """Deal rows so that nobody is near anybody; tell whether as many groups were found."""

@@ -23,7 +23,7 @@ from pyarrow import parquet
 
 import wideberth as wb
 from benchmarks.check import EVERYTHING, QUASI, line, status
-from wideberth.memory import parse_size
+from wideberth.core.memory import parse_size
 
 FEW = ["k-anonymity:k=5", "epsilon-m:epsilon=2000,m=5"]
 CHUNK = 2_500_000

@@ -28,17 +28,19 @@ import numpy as np
 import polars as pl
 
 from benchmarks.check import line, status, stored
-from wideberth.algorithms import Demand
-from wideberth.algorithms.lattice import Ground, Ladder, Settings, compiled
-from wideberth.algorithms.lattice.generalizing import search
+from wideberth.algorithms.demand import Demand
+from wideberth.algorithms.lattice import kernel_judge
+from wideberth.algorithms.lattice.generalize import Settings, search
+from wideberth.algorithms.lattice.levels import Ladder
 from wideberth.algorithms.lattice.measures import MEASURES
-from wideberth.algorithms.lattice.plain import partition_at
 from wideberth.algorithms.lattice.probing import Budget, Probe
+from wideberth.algorithms.lattice.problem import Ground
+from wideberth.algorithms.lattice.rule_judge import partition_at
 from wideberth.algorithms.lattice.search import Found
-from wideberth.encode import Column, Domain, encode, encode_as
+from wideberth.core.codes import Column, Domain, encode, encode_as
 from wideberth.hierarchy import Hierarchy, intervals, read_hierarchy
+from wideberth.hierarchy.quasi import read_quasi
 from wideberth.principles import parse
-from wideberth.quasi import read_quasi
 
 EIGHT = [
     "sex",
@@ -175,7 +177,7 @@ class Coded:
 
 def solve(ground: Ground, measure: str, budget: Budget | None = None) -> tuple[Probe, Found]:
     """Search: from integer codes to the best node, by compiled code."""
-    assert compiled.Compiled  # noqa: S101 - what is loaded is used
+    assert kernel_judge.Compiled  # noqa: S101 - what is loaded is used
     settings = Settings(budget=budget or Budget())
     return search(ground, MEASURES[measure], settings, None)
 
@@ -403,7 +405,7 @@ def paper() -> None:
 
 def minimal_nodes(ground: Ground) -> tuple[list[tuple[int, ...]], int]:
     """Return all minimal nodes, and how many nodes were checked."""
-    from wideberth.algorithms.lattice.generalizing import engine_for
+    from wideberth.algorithms.lattice.generalize import engine_for
     from wideberth.algorithms.lattice.minimal import minimal
 
     probe = Probe(engine_for(ground, None, Settings()), Budget())

@@ -27,11 +27,11 @@ from scipy.spatial import cKDTree
 import wideberth as wb
 from benchmarks.check import stored
 from wideberth import datasets
-from wideberth.algorithms import Demand, split
-from wideberth.algorithms.splitting import Split
-from wideberth.encode import encode
+from wideberth.algorithms.demand import Demand
+from wideberth.algorithms.mondrian.split import Split, split
+from wideberth.core.codes import encode
+from wideberth.hierarchy.quasi import read_quasi
 from wideberth.principles import parse
-from wideberth.quasi import read_quasi
 
 CUTS = ("paper", "disjoint", "best", "quality")
 ADULT = (

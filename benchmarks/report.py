@@ -12,7 +12,7 @@ from time import perf_counter
 
 import wideberth as wb
 from wideberth import datasets
-from wideberth.reporting import report
+from wideberth.reports.report import report
 
 SECONDS, BYTES = 15, 1_000_000
 

@@ -145,7 +145,7 @@ def on_spark(given: argparse.Namespace) -> dict[str, Any]:
         }
         words = [f"--conf {key}={value}" for key, value in settings.items()]
         os.environ["PYSPARK_SUBMIT_ARGS"] = " ".join([*words, "pyspark-shell"])
-        from wideberth.engines.spark.starting import opened
+        from wideberth.engines.spark.session import opened
 
         with opened("local[2]") as spark:
             table = spark.read.parquet(given.table)

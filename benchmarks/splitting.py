@@ -28,12 +28,12 @@ import polars as pl
 
 from benchmarks.check import QUASI, interleaved, line, status, stored
 from wideberth import datasets
-from wideberth.algorithms import Demand, split
-from wideberth.algorithms.splitting import Split
-from wideberth.encode import Column, encode
+from wideberth.algorithms.demand import Demand
+from wideberth.algorithms.mondrian.split import Split, split
+from wideberth.core.codes import Column, encode
+from wideberth.hierarchy.quasi import Quasi, read_quasi
+from wideberth.kernels.randomness import Stream, numbered, root_key
 from wideberth.principles import parse
-from wideberth.quasi import Quasi, read_quasi
-from wideberth.randomness import Stream, numbered, root_key
 
 PRINCIPLE = "epsilon-m:epsilon=4500,m=5"
 MILLION = 1_000_000
@@ -237,7 +237,7 @@ def compiling() -> None:
     for _ in range(3):
         with TemporaryDirectory() as folder:
             before, begin = _cpu(), perf_counter()
-            module = "wideberth.kernels.warming"
+            module = "wideberth.kernels.cache"
             environment = {**os.environ, "NUMBA_CACHE_DIR": folder}
             subprocess.check_call([sys.executable, "-m", module, "splitting"], env=environment)
             walls.append(perf_counter() - begin)

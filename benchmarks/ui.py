@@ -24,7 +24,8 @@ import polars as pl
 from playwright.sync_api import Page, sync_playwright
 
 from benchmarks.report import line
-from wideberth import datasets, schema, tables
+from wideberth import datasets, io
+from wideberth.policy.guesses import guess_columns
 
 ROLES, REDRAW, MEMORY = 10, 50, 400  # seconds, milliseconds, megabytes
 
@@ -53,9 +54,9 @@ def main() -> None:
         table = Path(folder) / "people.csv"
         write(table, rows)
         print(f"{rows:,} rows, {table.stat().st_size / 1e6:.0f} MB")
-        schema.guess(tables.read(table))
+        guess_columns(io.read(table))
         begin = perf_counter()
-        schema.guess(tables.read(table))
+        guess_columns(io.read(table))
         reference = perf_counter() - begin
         print(f"reading and guessing in a warm process (reference): {reference:.2f} s")
         said = Path(folder) / "said"

@@ -17,13 +17,13 @@ import wideberth as wb
 from benchmarks.check import interleaved, line
 from benchmarks.splitting import MILLION, QUASI, stored
 from wideberth import datasets
-from wideberth.encode import Column
-from wideberth.measuring import measure
-from wideberth.metrics import iterate
-from wideberth.probing import probe
-from wideberth.published import Published
-from wideberth.querying import encoded_alike
-from wideberth.workload import Workload, answers, box_answers
+from wideberth.core.codes import Column
+from wideberth.labels import Published
+from wideberth.utility.measure import measure
+from wideberth.utility.metrics import iterate
+from wideberth.utility.models import probe
+from wideberth.utility.queries import encoded_alike
+from wideberth.utility.workload import Workload, answers, box_answers
 
 SORT = "polars sort of the release by all its columns"
 

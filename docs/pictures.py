@@ -26,7 +26,7 @@ from playwright.sync_api import Browser, sync_playwright
 
 import wideberth as wb
 from wideberth import datasets
-from wideberth.reporting import report
+from wideberth.reports.report import report
 
 FIGURES = Path(__file__).parent / "figures"
 WIDTH, HEIGHT = 1180, 1000  # of a window

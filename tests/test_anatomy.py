@@ -25,14 +25,15 @@ from hypothesis import strategies as st
 import naive
 import wideberth as wb
 from kernels import samples
-from wideberth import anatomizing, datasets, tables
-from wideberth.advice.crowding import Crowding
+from wideberth import datasets, io
 from wideberth.algorithms.anatomy import Dealt, maximal_bucket_first
 from wideberth.algorithms.suppression import uncrowded
 from wideberth.hierarchy import parse_spec
 from wideberth.principles import parse
-from wideberth.querying import query_error
-from wideberth.verifying import require_anatomy
+from wideberth.principles.feasibility.crowding import Crowding
+from wideberth.release import anatomized
+from wideberth.release.verifying import require_anatomy
+from wideberth.utility.queries import query_error
 
 #: Two levels below the root; all diseases at equal depth.
 KINDS = {
@@ -855,7 +856,7 @@ def test_no_category_names_what_is_not_published(kind, suffix, tmp_path):
         given, "frequency-l:l=2", quasi=["age", "town"], suppression_limit=0.5, seed=3
     )
     release.save(tmp_path / f"q.{suffix}", tmp_path / f"s.{suffix}")
-    quasi, sensitive = (tables.read(tmp_path / f"{name}.{suffix}") for name in "qs")
+    quasi, sensitive = (io.read(tmp_path / f"{name}.{suffix}") for name in "qs")
     shown = set(quasi["town"].cast(pl.String))
     assert len(shown) == 16
     for column in (quasi["town"], sensitive["s"]):
@@ -1173,18 +1174,18 @@ def test_groups_that_do_not_satisfy_are_not_handed_out(monkeypatch):
     def forged(demands: Any, rows: int, **_: Any) -> Dealt:
         return Dealt(np.zeros(rows, dtype=np.int64), "buckets", None)
 
-    monkeypatch.setattr(anatomizing, "anatomize", forged)
+    monkeypatch.setattr(anatomized, "anatomize", forged)
     with pytest.raises(wb.VerificationError, match="1 groups violate l-e:l=2,e=1"):
         anatomize(["flu", "flu", "ulcer", "cancer"], **BLOCKS)
 
 
 def test_counts_that_are_not_true_are_not_handed_out(monkeypatch):
-    honest = anatomizing.counted
+    honest = anatomized.counted
 
     def forged(ids: pl.Series, values: pl.Series) -> pl.DataFrame:
         return honest(ids, values).with_columns(pl.col("row").reverse())
 
-    monkeypatch.setattr(anatomizing, "counted", forged)
+    monkeypatch.setattr(anatomized, "counted", forged)
     with pytest.raises(wb.VerificationError, match="not counted as they are"):
         anatomize(["flu", "flu", "pneumonia", "ulcer", "cancer", "fracture"], **BLOCKS)
 
@@ -1388,7 +1389,7 @@ def test_saving(names, tmp_path):
     assert json.loads((folder / note).read_text()) == told
     assert [part["name"] for part in told["output"].values()] == files
     assert recheck_files(folder / files[0], folder / files[1]).satisfied
-    sensitive = tables.read(folder / files[1])
+    sensitive = io.read(folder / files[1])
     assert sensitive["disease"].to_list() == release.sensitive["disease"].to_list()
 
 

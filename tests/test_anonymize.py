@@ -19,11 +19,12 @@ from hypothesis import strategies as st
 
 import naive
 import wideberth as wb
-from wideberth import anonymizing, making, transform
-from wideberth.algorithms import splitting
-from wideberth.algorithms.leaves import boxes_of
+from wideberth.algorithms.mondrian import split
+from wideberth.algorithms.mondrian.leaves import boxes_of
+from wideberth.core.groups import Partition
 from wideberth.datasets import census
-from wideberth.groups import Partition
+from wideberth.policy import settings as transform
+from wideberth.release import anonymize, making
 
 PEOPLE = pl.DataFrame(
     {
@@ -49,14 +50,14 @@ PROXIMITY = ["k-anonymity:k=3", "epsilon-m:on=salary,epsilon=2500,m=3"]
 HOW: dict[str, Any] = {"principles": PROXIMITY, **ROLES}
 
 
-def by_thirds(quasis: Any, demands: Any, *, rng: Any, **_: Any) -> splitting.Split:
+def by_thirds(quasis: Any, demands: Any, *, rng: Any, **_: Any) -> split.Split:
     """Make three groups by the first quasi-identifier, whatever is demanded."""
     codes = quasis[0].codes
     labels = np.empty(len(codes), dtype=np.int32)
     labels[np.argsort(codes, kind="stable")] = np.arange(len(codes)) * 3 // len(codes)
     partition = Partition(labels, 3)
     boxes = boxes_of(partition, [quasi.codes for quasi in quasis])
-    return splitting.Split(partition, boxes, 3, None)
+    return split.Split(partition, boxes, 3, None)
 
 
 @pytest.fixture
@@ -416,8 +417,8 @@ def test_matching_warns():
 
 
 def test_the_settings_are_those_of_the_algorithm():
-    assert transform.CUTS == splitting.CUTS
-    assert transform.DEALING == splitting.DEALING
+    assert transform.CUTS == split.CUTS
+    assert transform.DEALING == split.DEALING
 
 
 # Policies.
@@ -504,12 +505,12 @@ def test_values_that_do_not_cover_are_not_published(monkeypatch):
 
 
 def test_changed_values_are_not_published(monkeypatch):
-    honest = anonymizing._publish
+    honest = anonymize._publish
 
     def forged(*arguments: Any) -> Any:
         return honest(*arguments).with_columns(pl.col("salary").reverse())
 
-    monkeypatch.setattr(anonymizing, "_publish", forged)
+    monkeypatch.setattr(anonymize, "_publish", forged)
     with pytest.raises(wb.VerificationError, match="'salary' have changed"):
         wb.anonymize(PEOPLE, **HOW)
 

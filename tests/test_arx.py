@@ -18,17 +18,19 @@ import numpy as np
 import polars as pl
 import pytest
 
-from wideberth.algorithms import Demand
-from wideberth.algorithms.lattice import Ground, Ladder, Settings, generalize
-from wideberth.algorithms.lattice.compiled import Compiled
+from wideberth.algorithms.demand import Demand
+from wideberth.algorithms.lattice.generalize import Settings, generalize
+from wideberth.algorithms.lattice.kernel_judge import Compiled
+from wideberth.algorithms.lattice.levels import Ladder
 from wideberth.algorithms.lattice.measures import MEASURES
 from wideberth.algorithms.lattice.minimal import minimal
-from wideberth.algorithms.lattice.plain import partition_at
 from wideberth.algorithms.lattice.probing import Budget, Probe
-from wideberth.encode import Column, Domain, encode
+from wideberth.algorithms.lattice.problem import Ground
+from wideberth.algorithms.lattice.rule_judge import partition_at
+from wideberth.core.codes import Column, Domain, encode
 from wideberth.hierarchy import read_hierarchy
+from wideberth.hierarchy.quasi import Quasi, read_quasi
 from wideberth.principles import parse
-from wideberth.quasi import Quasi, read_quasi
 
 DATA = Path(os.environ.get("WIDEBERTH_DATA", Path(__file__).parents[2] / "shared" / "data"))
 ADULT = DATA / "adult_arx"
@@ -229,7 +231,7 @@ def test_measures_are_all_found() -> None:
     for name in MEASURES:
         made = generalize(task, Settings(measure=name))
         best[name] = made.rounds[0]
-    from wideberth.latticing import Lattice
+    from wideberth.release.lattice import Lattice
 
     engine = Compiled(task, None, 2**30)
     for name, one in best.items():

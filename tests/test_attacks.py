@@ -14,7 +14,9 @@ import pytest
 
 import wideberth as wb
 from wideberth import datasets
-from wideberth.attacks import (
+from wideberth.core.codes import Column, Domain, encode, join
+from wideberth.core.groups import Groups, Partition
+from wideberth.risk.attacks import (
     Beliefs,
     Faced,
     Farness,
@@ -30,8 +32,6 @@ from wideberth.attacks import (
     share_without,
     usual_epsilon,
 )
-from wideberth.encode import Column, Domain, encode, join
-from wideberth.groups import Groups, Partition
 
 INPATIENTS = ("zip", "age", "nationality")
 

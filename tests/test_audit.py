@@ -491,7 +491,7 @@ def test_an_original_of_other_people_is_refused():
 
 
 def test_a_sample_is_said_to_be_one(monkeypatch):
-    monkeypatch.setattr("wideberth.auditing.inquiry._MANY_PAIRS", 500)
+    monkeypatch.setattr("wideberth.risk.audit._MANY_PAIRS", 500)
     people = datasets.sal(600)
     made = wb.anonymize(
         people,

@@ -23,16 +23,16 @@ from engines.emulation import emulated, groups_of
 from kernels.test_engines import check_same, engine, silent
 from laws.test_releases import either_engine
 from test_suppression import is_true
-from wideberth.algorithms import plain, splitting
-from wideberth.algorithms.arrangement import Arrangement
 from wideberth.algorithms.demand import Demand
-from wideberth.algorithms.plain import Judge, Plain
-from wideberth.algorithms.splitting import grow
-from wideberth.encode import encode
-from wideberth.engines.court import Court
+from wideberth.algorithms.mondrian import rule_splitter, split
+from wideberth.algorithms.mondrian.arrangement import Arrangement
+from wideberth.algorithms.mondrian.rule_splitter import Judge, Plain
+from wideberth.algorithms.mondrian.split import grow
+from wideberth.core.codes import encode
+from wideberth.engines.split.histogram_judge import Court
+from wideberth.hierarchy.quasi import read_quasi
+from wideberth.kernels.randomness import root_key
 from wideberth.principles import parse
-from wideberth.quasi import read_quasi
-from wideberth.randomness import root_key
 
 QUASI = ["age", "state", "hours"]
 DEFAULTS = ["epsilon-m:epsilon=10000,m=2", "k-anonymity:k=5"]
@@ -301,7 +301,7 @@ def test_against_all_partitions(
     possible = naive.feasible(pay, good)
     release = refused = None
     with either_engine(compiled), ExitStack() as stack:
-        for module in () if searched else (plain, splitting):
+        for module in () if searched else (rule_splitter, split):
             stack.enter_context(mock.patch.object(module, "SUBSETS", 0))
         try:
             release = wb.anonymize(frame, quasi="age", sensitive="pay", principles=principles)

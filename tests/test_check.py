@@ -23,6 +23,7 @@ from hypothesis import strategies as st
 
 import naive
 import wideberth as wb
+from wideberth import io
 from wideberth.datasets import li2008_table1b, wang2009_table1, wang2013_figure1
 from wideberth.hierarchy import from_parents
 from wideberth.principles import iterate, parse
@@ -1099,7 +1100,7 @@ ORDERED = {
 @pytest.mark.parametrize("kind", ORDERED)
 def test_ordered_categories_keep_their_order(kind):
     """As quasi-identifiers they are cut in it, as sensitive values moved along it."""
-    table = wb.tables.adopt(ORDERED[kind](PAIRS))[0]
+    table = io.adopt(ORDERED[kind](PAIRS))[0]
     people = table.with_columns(s=pl.Series(["a", "b"] * 4))
     release = wb.anonymize(people, quasi="x", sensitive="s", principles="k-anonymity:k=4", seed=1)
     assert set(release.table["x"]) == {"{low|mid}", "{high|top}"}
@@ -1148,7 +1149,7 @@ def test_categories_that_differ_within_a_file_have_no_order(tmp_path):
     with pq.ParquetWriter(tmp_path / "table.parquet", low.schema) as file:
         file.write_table(low)
         file.write_table(high)
-    assert wb.tables.read(tmp_path / "table.parquet")["x"].dtype == pl.Categorical
+    assert io.read(tmp_path / "table.parquet")["x"].dtype == pl.Categorical
     folder = tmp_path / "parts"
     folder.mkdir()
     for name, table in (("a", low), ("b", high)):

@@ -9,9 +9,9 @@ from scipy.spatial.distance import cdist
 
 import wideberth as wb
 from wideberth import datasets
-from wideberth.encode import encode
-from wideberth.exact import fraction
-from wideberth.groups import Partition
+from wideberth.core.codes import encode
+from wideberth.core.exact import fraction
+from wideberth.core.groups import Partition
 from wideberth.principles import parse
 
 PRINTED = {

@@ -16,12 +16,12 @@ import naive
 import wideberth as wb
 from cli.everyday import renamed, unsafe
 from wideberth import datasets
-from wideberth.attacks import Faced, Risk, own_shares
-from wideberth.auditing.beyond_chance import LEVELS, Beyond
-from wideberth.auditing.disclosure import COLUMNS, Disclosure
-from wideberth.findings import Finding
-from wideberth.groups import Groups
-from wideberth.published import Published
+from wideberth.core.groups import Groups
+from wideberth.labels import Published
+from wideberth.risk.attacks import Faced, Risk, own_shares
+from wideberth.risk.beyond_chance import LEVELS, Beyond
+from wideberth.risk.disclosure import COLUMNS, Disclosure
+from wideberth.risk.findings import Finding
 
 PEOPLE = st.lists(
     st.tuples(st.integers(20, 40), st.sampled_from("fmx"), st.integers(0, 3)),
@@ -421,7 +421,7 @@ def test_too_many_columns_are_said_to_be_left_out() -> None:
 
 
 def test_a_sample_is_said_to_be_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("wideberth.auditing.disclosure.PEOPLE", 500)
+    monkeypatch.setattr("wideberth.risk.disclosure.PEOPLE", 500)
     original, release = diagnoses(name="diagnosis")
     asked = {"quasi": ["age", "zip", "diagnosis"], "sensitive": "pay", "original": original}
     audit = wb.audit(release, **asked)

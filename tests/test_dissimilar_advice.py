@@ -12,10 +12,11 @@ import pytest
 import naive
 import wideberth as wb
 from wideberth import datasets
-from wideberth.advice import Bracket, refusal, risking
-from wideberth.advice.limits import Whole
-from wideberth.advice.refusal import alternatives
-from wideberth.encode import encode
+from wideberth.core.codes import encode
+from wideberth.principles.feasibility import risking
+from wideberth.principles.feasibility.brackets import Bracket
+from wideberth.principles.feasibility.limits import Whole
+from wideberth.principles.feasibility.refusal import alternatives, refusal
 
 VECTORS = ("flu", "asthma", "bronchitis", "none")
 
@@ -237,8 +238,8 @@ def test_a_refusal_names_the_witness_and_what_is_possible():
 
 
 def test_an_unknown_is_not_called_impossible(monkeypatch):
-    from wideberth.principles.deciding import Answer
-    from wideberth.principles.search import Searched
+    from wideberth.principles.partition.caps import Searched
+    from wideberth.principles.partition.decide import Answer
 
     monkeypatch.setattr(Searched, "answer", lambda self, codes, **_: Answer("unknown"))
     words = said("dissimilarity:epsilon=1,delta=0.9,k=2", [1, 2, 3, 4])

@@ -21,7 +21,7 @@ import pytest
 
 import naive
 import wideberth as wb
-from wideberth.algorithms import blocks
+from wideberth.algorithms.mondrian import blocks
 from wideberth.cli import main
 from wideberth.errors import (
     InfeasibleError,
@@ -30,7 +30,7 @@ from wideberth.errors import (
     TableError,
     WideberthError,
 )
-from wideberth.principles import deciding
+from wideberth.principles.partition import decide
 
 QUASI = ["age", "zip"]
 TREE: dict[str, str | None] = {"*": None, **dict.fromkeys("wxyz", "*")}
@@ -410,8 +410,8 @@ def test_impossible_by_search() -> None:
 
 def test_unknown_says_that_none_was_ruled_out() -> None:
     original = correlated(120, noise=0)
-    unsure = deciding.Answer("unknown")
-    with mock.patch("wideberth.principles.search.decide", return_value=unsure):
+    unsure = decide.Answer("unknown")
+    with mock.patch("wideberth.principles.partition.caps.decide", return_value=unsure):
         message = refusal(far(8, delta=0.8), original)
     assert "none was ruled out" in message
 

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 import wideberth as wb
-from wideberth import documents
 from wideberth.errors import HierarchyError, PolicyError
 from wideberth.hierarchy import read_hierarchy
-from wideberth.policy import Policy
+from wideberth.io import documents
+from wideberth.policy.policy import Policy
 
 KEYS = {
     "a dotted key": ".".join("a" * 30000) + " = 1",
@@ -47,7 +47,7 @@ def test_a_policy_is_not_nested_without_end(text: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", KEYS.values(), ids=KEYS)
 def test_nor_is_one_that_the_app_is_given(text: str) -> None:
-    policies = pytest.importorskip("wideberth.ui.policies")
+    policies = pytest.importorskip("wideberth.ui.policy_forms")
     with pytest.raises(PolicyError, match="nested too deeply"):
         policies.read(text.encode())
 
@@ -90,7 +90,7 @@ RELEASE = "age,disease,group\n" + "20-29,flu,1\n20-29,ulcer,1\n30-39,flu,2\n30-3
 
 
 def manifest(path: Path) -> dict[str, Any]:
-    from wideberth.release import sha256
+    from wideberth.release.release import sha256
 
     return {
         "output": {"name": path.name, "sha256": sha256(path)},
@@ -187,7 +187,7 @@ def test_a_long_text_takes_no_more_memory_than_itself(text: str, piece: str) -> 
     """16 MB in one text took 2.1 GB, which the regular expression remembered."""
     script = """if True:
         import resource, sys
-        from wideberth import documents
+        from wideberth.io import documents
         text = sys.argv[1].format(sys.argv[2] * 1_000_000)
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         assert documents._too_deep(text) is None
@@ -217,6 +217,6 @@ def test_a_hierarchy_has_a_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     (path := tmp_path / "h.csv").write_text("a;*\nb;*\n")
     (link := tmp_path / "link.csv").symlink_to(path)
     assert read_hierarchy(link).labels == read_hierarchy(path).labels
-    monkeypatch.setattr("wideberth.hierarchy.files.LARGEST", 7)
+    monkeypatch.setattr("wideberth.hierarchy.load.LARGEST", 7)
     with pytest.raises(HierarchyError, match="larger than"):
         read_hierarchy(path)

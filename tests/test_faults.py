@@ -26,11 +26,11 @@ import polars as pl
 import pytest
 
 import wideberth as wb
-from wideberth import tables
-from wideberth.engines.files.spill import spill
+from wideberth import io
 from wideberth.errors import OutputError, TableError
-from wideberth.manifest import compare
-from wideberth.tables import record, writing
+from wideberth.io import journal, writer
+from wideberth.io.manifest import compare
+from wideberth.io.scratch import spill
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="links, locks and modes of POSIX")
 
@@ -142,7 +142,7 @@ def test_every_call_fails(releases, kind, replacing, error, once, tmp_path):
             assert not refused(folder)
             assert after != before
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", tables.TableWarning)
+            warnings.simplefilter("ignore", io.TableWarning)
             next_.save(target, force=True)
         assert not refused(folder)
         assert shown(folder) == contents(folder), failed
@@ -158,7 +158,7 @@ def test_every_call_fails(releases, kind, replacing, error, once, tmp_path):
 KILLED = """
 import os, shutil, signal, sys
 from pathlib import Path
-from wideberth import tables
+from wideberth import io as tables
 root, replacing = Path(sys.argv[1]), sys.argv[2] == "old"
 os.fsync = lambda _: None
 if sys.argv[3] == "no links":
@@ -239,7 +239,7 @@ def repaired(folder: Path) -> list[str]:
     """Repair what was left; return what is said of it."""
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
-        tables.repair(*(folder / name for name in NAMES))
+        io.repair(*(folder / name for name in NAMES))
     return [str(warning.message) for warning in told]
 
 
@@ -262,7 +262,7 @@ def test_killed_at_every_call(replacing, links, moved, tmp_path):
             assert texts(folder) == {"new"}
         whole = len(texts(folder)) <= 1 and len(left) in ((3,) if replacing == "old" else (0, 3))
         if {"new"} < texts(folder):
-            assert tables.unfinished(target) == "stopped"
+            assert io.unfinished(target) == "stopped"
         mixed += not whole
         told = repaired(folder)
         assert texts(folder) == (texts_of(left) if whole else {replacing} - {"none"})
@@ -272,7 +272,7 @@ def test_killed_at_every_call(replacing, links, moved, tmp_path):
         assert {mode(folder / name) for name in shown(folder)} <= {0o640}
         assert not list(folder.glob(".*.pending"))
         assert not list(folder.glob(".*.old.*"))
-        with tables.drafts(*(folder / name for name in NAMES), force=True) as drafts:
+        with io.drafts(*(folder / name for name in NAMES), force=True) as drafts:
             for draft in drafts:
                 draft.write_text("next")
         assert shown(folder) == contents(folder)
@@ -298,7 +298,7 @@ def test_what_cannot_be_told_is_kept(harm, left, tmp_path):
     said: list[str] = []
     for folder in copies(left, tmp_path):
         olds, target = list(folder.glob(".*.old.m.json")), folder / "t.csv"
-        if not record.members_of(target):
+        if not journal.members_of(target):
             continue  # nothing had begun, or all was done
         new = [folder / n for n, held in shown(folder).items() if held.startswith(b"new")]
         if harm == "table changed":
@@ -328,16 +328,16 @@ def test_what_cannot_be_told_is_kept(harm, left, tmp_path):
 def test_a_run_for_any_of_the_files_repairs_all(name, left, tmp_path):
     for folder in copies(left, tmp_path):
         whole = len(texts(folder)) == 1
-        assert bool(tables.unfinished(folder / name)) is not whole
+        assert bool(io.unfinished(folder / name)) is not whole
         with warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always")
-            with tables.drafts(folder / "x.csv", folder / name, force=True) as drafts:
+            with io.drafts(folder / "x.csv", folder / name, force=True) as drafts:
                 for draft in drafts:
                     draft.write_text("next")
         assert told or whole
         rest = {n: held for n, held in shown(folder).items() if n not in (name, "x.csv")}
         assert len(texts_of(rest)) == 1
-        assert not any(record.members_of(folder / name) for name in NAMES)
+        assert not any(journal.members_of(folder / name) for name in NAMES)
         assert not list(folder.glob(".*.old.*"))
 
 
@@ -347,9 +347,9 @@ def test_files_in_two_folders_are_repaired_from_either(tmp_path):
         target.parent.mkdir()
         target.write_text("old")
     stopped_midway(*targets)
-    assert tables.unfinished(targets[1]) == "stopped"
-    with pytest.warns(tables.TableWarning, match=r"while it wrote q\.csv; what it had replaced"):
-        tables.repair(targets[1])
+    assert io.unfinished(targets[1]) == "stopped"
+    with pytest.warns(io.TableWarning, match=r"while it wrote q\.csv; what it had replaced"):
+        io.repair(targets[1])
     assert contents(tmp_path) == {"q.csv": b"old", "s.csv": b"old"}
 
 
@@ -364,7 +364,7 @@ def stopped_midway(*targets: Path, text: str = "newer") -> None:
         _honest(*given)
 
     def write() -> None:
-        with tables.drafts(*targets, force=True) as drafts:
+        with io.drafts(*targets, force=True) as drafts:
             for draft in drafts:
                 draft.write_text(text)
 
@@ -379,7 +379,7 @@ def test_a_run_that_is_at_work_was_not_stopped(tmp_path):
     seen: list[str] = []
 
     def replace(*given: Any, _honest: Callable[..., None] = os.replace) -> None:
-        seen.extend(tables.unfinished(tmp_path / name) for name in ("a.csv", "b"))
+        seen.extend(io.unfinished(tmp_path / name) for name in ("a.csv", "b"))
         if seen[-1]:
             with pytest.raises(TableError, match=r"a\.csv is being written by another run"):
                 compare(tmp_path / "a.csv")
@@ -389,7 +389,7 @@ def test_a_run_that_is_at_work_was_not_stopped(tmp_path):
         patch.setattr(os, "replace", replace)
         write_both(tmp_path, "newer", force=True)
     assert seen == ["", "", "running", "running"]
-    assert tables.unfinished(tmp_path / "a.csv") == ""
+    assert io.unfinished(tmp_path / "a.csv") == ""
 
 
 # ---- several at once
@@ -399,7 +399,7 @@ def test_two_runs_at_once_never_mix(tmp_path):
     targets = [tmp_path / name for name in ("t.csv", "s.csv", "m.json")]
 
     def save(text: str, start: threading.Barrier) -> None:
-        with tables.drafts(*targets, force=True) as drafts:
+        with io.drafts(*targets, force=True) as drafts:
             for draft in drafts:
                 draft.write_text(text)
             start.wait()
@@ -416,8 +416,8 @@ def test_two_runs_at_once_never_mix(tmp_path):
 
 
 def test_a_run_that_holds_the_lock_is_named(monkeypatch, tmp_path):
-    monkeypatch.setattr(record, "PATIENCE", 0)
-    held = tables.locked(tmp_path / "a.csv", tmp_path / "b")
+    monkeypatch.setattr(journal, "PATIENCE", 0)
+    held = io.locked(tmp_path / "a.csv", tmp_path / "b")
     with held, pytest.raises(OutputError, match="another run is writing"):
         write_both(tmp_path)
     write_both(tmp_path)
@@ -427,7 +427,7 @@ def test_a_run_that_holds_the_lock_is_named(monkeypatch, tmp_path):
 def write_both(
     folder: Path, text: str = "new", *, force: bool = False, meanwhile: Any = lambda: None
 ) -> None:
-    with tables.drafts(folder / "a.csv", folder / "b", force=force) as drafts:
+    with io.drafts(folder / "a.csv", folder / "b", force=force) as drafts:
         for draft in drafts:
             draft.write_text(text)
         meanwhile()
@@ -481,7 +481,7 @@ def test_a_pipe_as_the_lock_of_a_spill_hangs_nobody(monkeypatch, tmp_path):
 
 
 def test_a_pipe_as_a_manifest_hangs_nobody(releases, tmp_path):
-    tables.write(releases["one table"][0].table, tmp_path / "a.csv")
+    io.write(releases["one table"][0].table, tmp_path / "a.csv")
     os.mkfifo(tmp_path / "a.csv.manifest.json")
     assert compare(tmp_path / "a.csv").told is None
 
@@ -531,7 +531,7 @@ def test_what_was_changed_since_stays(tmp_path):
     """A run was stopped; then somebody put a file of their own in a place."""
     write_both(tmp_path)
     stopped_midway(tmp_path / "a.csv", tmp_path / "b")
-    assert tables.unfinished(tmp_path / "a.csv")
+    assert io.unfinished(tmp_path / "a.csv")
     (tmp_path / "b").unlink()
     (tmp_path / "b").write_text("mine")
     left = contents(tmp_path)
@@ -540,8 +540,8 @@ def test_what_was_changed_since_stays(tmp_path):
     assert contents(tmp_path) == left
     assert ".old.b" in str(refusal.value)
     (tmp_path / "b").rename(tmp_path / "elsewhere")
-    with pytest.warns(tables.TableWarning, match="what it had replaced is back"):
-        tables.repair(tmp_path / "a.csv", tmp_path / "b")
+    with pytest.warns(io.TableWarning, match="what it had replaced is back"):
+        io.repair(tmp_path / "a.csv", tmp_path / "b")
     assert contents(tmp_path) == {"a.csv": b"new", "b": b"new", "elsewhere": b"mine"}
 
 
@@ -558,7 +558,7 @@ def test_drafts_are_private_until_they_take_their_places(names, tmp_path):
     try:
         for expected in (0o640, 0o604):
             targets = [tmp_path / name for name in names]
-            with tables.drafts(*targets, force=True) as drafts:
+            with io.drafts(*targets, force=True) as drafts:
                 assert {mode(draft) for draft in drafts} == {0o600}
                 assert sorted(drafts) == sorted(tmp_path.glob(".*.draft.*"))
             assert {mode(target) for target in targets} == {expected}
@@ -570,19 +570,19 @@ def test_drafts_are_private_until_they_take_their_places(names, tmp_path):
 
 def test_a_draft_that_another_run_sweeps_before_it_is_locked_is_made_again(tmp_path, monkeypatch):
     """A run that begins just then takes it for a dead run's, and removes it."""
-    target, free = tmp_path / "a.csv", writing.is_free
+    target, free = tmp_path / "a.csv", writer.is_free
     swept: list[Path] = []
 
     def is_free(file: Any) -> bool:
         if not swept:
             swept.extend(tmp_path.glob(".*.draft.*"))
-            writing.sweep(target)
+            writer.sweep(target)
         return free(file)
 
-    monkeypatch.setattr(writing, "is_free", is_free)
-    with tables.drafts(target) as (draft,):
+    monkeypatch.setattr(writer, "is_free", is_free)
+    with io.drafts(target) as (draft,):
         assert swept == [draft]
-        writing.sweep(target)  # now it is locked
+        writer.sweep(target)  # now it is locked
         draft.write_text("new")
         assert mode(draft) == 0o600
     assert target.read_text() == "new"
@@ -601,7 +601,7 @@ def test_a_draft_is_private_when_it_takes_its_place(names, tmp_path):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "replace", replace)
-        with tables.drafts(*targets, force=True):
+        with io.drafts(*targets, force=True):
             pass
     several = [[0o600, 0o644, 0o644], [0o600, 0o644, 0o600]]  # the first comes last
     assert modes == (several if len(names) > 1 else [[0o600, 0o644]])

@@ -8,7 +8,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from wideberth.forgetting import forgetful, forgetful_series
+from wideberth.io.sanitize import forgetful, forgetful_series
 
 HIDDEN = "somebody else"
 

@@ -13,9 +13,9 @@ import polars as pl
 import pytest
 
 import wideberth as wb
+from wideberth.core.questions import question
+from wideberth.core.types import confirmation
 from wideberth.errors import WideberthError, in_the_app, on_command_line
-from wideberth.schema import question
-from wideberth.schema.types import confirmation
 
 SOURCES = Path(wb.__file__).parent
 PEOPLE = pl.DataFrame({"age": [1, 2], "pay": [3, 4], "ill": ["a", "b"]})

@@ -15,11 +15,12 @@ import pytest
 from pyarrow import parquet
 
 import wideberth as wb
-from wideberth import memory, tables
+from wideberth import io
+from wideberth.core import memory
 from wideberth.errors import ParameterError, TableError
+from wideberth.io import arrow, reader, room
+from wideberth.io.claims import claims_of
 from wideberth.principles import make
-from wideberth.tables import reading, room, typed
-from wideberth.tables.claims import claims_of
 
 
 def put(table: pa.Table, path: Path) -> Path:
@@ -64,7 +65,7 @@ def test_a_type_that_cannot_be_read(
         path = put(schema.empty_table(), tmp_path / f"t.{form}")
     except (pa.ArrowException, OSError):
         pytest.skip("the format has no such type")
-    for read in (tables.read, tables.types_of, lambda path: list(tables.batches(path))):
+    for read in (io.read, io.types_of, lambda path: list(io.batches(path))):
         with pytest.raises(TableError, match="cannot be read") as caught:
             read(path)
         assert (
@@ -88,10 +89,10 @@ def test_types_that_can_be_read(form: str, tmp_path: Path) -> None:
         }
     )
     path = put(table, tmp_path / f"t.{form}")
-    assert tables.read(path).height == 1
-    assert [frame.height for frame in tables.batches(path)] == [1]
+    assert io.read(path).height == 1
+    assert [frame.height for frame in io.batches(path)] == [1]
     pl.DataFrame({"i": pl.Series([1], dtype=pl.Int128)}).write_parquet(path := tmp_path / "i.pq")
-    assert tables.read(path).dtypes == [pl.Int128]  # which pyarrow does not know
+    assert io.read(path).dtypes == [pl.Int128]  # which pyarrow does not know
 
 
 def test_damaged_arrow_files_are_refused(tmp_path: Path) -> None:
@@ -103,9 +104,9 @@ def test_damaged_arrow_files_are_refused(tmp_path: Path) -> None:
     for good, bad in ((offsets, offsets[:8] + b"\0\0\0\x40" * 2), (b"xxyyyzz", b"\xff" * 7)):
         path.write_bytes(whole.replace(good, bad))
         with pytest.raises(TableError, match="is damaged"):
-            list(tables.batches(path))
+            list(io.batches(path))
         with pytest.raises(TableError, match="is damaged"):
-            tables.read(path)
+            io.read(path)
 
 
 def test_a_parquet_file_that_cannot_fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -114,15 +115,15 @@ def test_a_parquet_file_that_cannot_fit(tmp_path: Path, monkeypatch: pytest.Monk
         pa.table({"a": pa.array([7] * 200_000), "b": ["x"] * 200_000}), tmp_path / "t.parquet"
     )
     assert path.stat().st_size < 20_000
-    assert tables.read(path).height == 200_000
+    assert io.read(path).height == 200_000
     for form in (path, put(parquet.read_table(path), tmp_path / "t.arrow")):
         twice = 2 if form == path else 3  # what reading takes
         monkeypatch.setattr(room, "available", lambda n=twice: 200_000 * 24 * n - 1)
         with pytest.raises(TableError, match="GB of memory are free") as caught:
-            tables.read(form)
+            io.read(form)
         assert "memory" in str(caught.value.hint)
     monkeypatch.setattr(room, "available", lambda: None)  # unknown
-    assert tables.read(path).height == 200_000
+    assert io.read(path).height == 200_000
 
 
 def packed(table: pa.Table, path: Path, codec: str = "zstd", rows: int | None = None) -> Path:
@@ -166,22 +167,22 @@ def test_a_packed_arrow_file_is_refused_before_it_is_unpacked(
     zeros = pa.array([0]).take(pa.array([0] * 3_000_000))
     path = packed(pa.table({"a": zeros, "b": zeros}), tmp_path / "t.arrow")
     assert path.stat().st_size < 10_000
-    assert sum(frame.height for frame in tables.batches(path)) == 3_000_000
+    assert sum(frame.height for frame in io.batches(path)) == 3_000_000
     with pa.memory_map(str(path)) as mapped:
         (claim,) = claims_of(mapped)
     assert claim == (3_000_000, 48_000_000, 48_000_000)
-    monkeypatch.setattr(typed, "sound_batches", None)  # which unpacks
-    monkeypatch.setattr(reading, "sound_batches", None)
+    monkeypatch.setattr(arrow, "sound_batches", None)  # which unpacks
+    monkeypatch.setattr(reader, "sound_batches", None)
     with pytest.raises(TableError, match="in one packed piece"):
-        list(tables.batches(path, memory=4 * 48_000_000 - 4))
+        list(io.batches(path, memory=4 * 48_000_000 - 4))
     monkeypatch.setattr(room, "_HARMLESS", 40_000_000)
     with pytest.raises(TableError, match="no table about people can be packed so well"):
-        tables.read(path)
+        io.read(path)
     monkeypatch.setattr(room, "available", lambda: 3 * 48_000_000 - 1)
     with pytest.raises(TableError, match="GB of memory are free"):
-        tables.read(path)
+        io.read(path)
     with pytest.raises(TableError, match="in one packed piece"):
-        list(tables.batches(path))
+        list(io.batches(path))
 
 
 def test_a_packed_arrow_file_under_a_memory_limit(tmp_path: Path) -> None:
@@ -219,24 +220,24 @@ def test_a_long_text_that_is_stored_once(
     else:
         path = packed(table, tmp_path / "t.arrow")
     assert path.stat().st_size < 30_000
-    assert tables.read(path).height == 300
+    assert io.read(path).height == 300
     monkeypatch.setattr(room, "_HARMLESS", 10**7)
     with pytest.raises(TableError, match="no table about people can be packed so well"):
-        tables.read(path)
+        io.read(path)
     monkeypatch.setattr(room, "available", lambda: 3 * 10**7)
     with pytest.raises(TableError, match="GB of memory are free"):
-        tables.read(path)
+        io.read(path)
 
 
 def test_a_packed_file_that_cannot_fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "t.csv.gz"
     path.write_bytes(gzip.compress(b"a,b\n" + b"1,2\n" * 50_000))
-    assert tables.read(path).height == 50_000
+    assert io.read(path).height == 50_000
     monkeypatch.setattr(room, "available", lambda: 200_000 * 8 - 1)  # reading takes 8 times it
     with pytest.raises(TableError, match="unpacks to more than") as caught:
-        tables.read(path)
+        io.read(path)
     assert "memory=" in str(caught.value.hint)
-    assert sum(frame.height for frame in tables.batches(path)) == 50_000
+    assert sum(frame.height for frame in io.batches(path)) == 50_000
 
 
 def test_a_packed_file_that_no_table_packs_to(
@@ -245,10 +246,10 @@ def test_a_packed_file_that_no_table_packs_to(
     path = tmp_path / "bomb.csv.gz"
     path.write_bytes(gzip.compress(b"a,b\n" + b"1,2\n" * 500_000))
     assert path.stat().st_size * 200 < 2_000_000  # whatever memory is free
-    assert tables.read(path).height == 500_000  # so little does no harm
+    assert io.read(path).height == 500_000  # so little does no harm
     monkeypatch.setattr(room, "_HARMLESS_TEXT", 10**6)
     with pytest.raises(TableError, match="no table about people can be packed so well") as caught:
-        tables.read(path)
+        io.read(path)
     assert "unpack it yourself" in str(caught.value.hint)
 
 
@@ -286,15 +287,15 @@ def test_encodings(tmp_path: Path) -> None:
     text = "age,disease\n20,grippe\n30,rhume é\n"
     for encoding in ("utf-16", "utf-32", "utf-8-sig"):  # with a mark
         (path := tmp_path / "t.csv").write_text(text, encoding=encoding)
-        assert tables.read(path)["age"].to_list() == ["20", "30"]
-        assert [frame.height for frame in tables.batches(path)] == [2]
+        assert io.read(path)["age"].to_list() == ["20", "30"]
+        assert [frame.height for frame in io.batches(path)] == [2]
     for encoding in ("utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"):  # without one
         path.write_text(text, encoding=encoding)
-        for read in (tables.read, lambda path: list(tables.batches(path))):
+        for read in (io.read, lambda path: list(io.batches(path))):
             with pytest.raises(TableError) as caught:
                 read(path)
             assert "encoding" in str(caught.value)
-        assert tables.read(path, tables.ReadOptions(encoding=encoding)).height == 2
+        assert io.read(path, io.ReadOptions(encoding=encoding)).height == 2
 
 
 @pytest.mark.parametrize("kind", [pl.Date, pl.Datetime("us"), pl.Datetime("ms")])
@@ -326,8 +327,8 @@ def test_the_first_and_the_last_date(tmp_path: Path) -> None:
     days = pl.Series([date.min, date.max])
     times = pl.Series([datetime.min, datetime.max])
     frame = pl.DataFrame({"d": days, "t": times})
-    tables.write(frame, path := tmp_path / "t.parquet")
-    assert tables.read(path).equals(frame)
+    io.write(frame, path := tmp_path / "t.parquet")
+    assert io.read(path).equals(frame)
 
 
 def test_a_long_message_is_cut() -> None:
@@ -337,8 +338,8 @@ def test_a_long_message_is_cut() -> None:
 @pytest.mark.parametrize("name", ["punycode", "idna", "rot13", "base64", "undefined", "hex"])
 def test_what_is_no_encoding_of_tables(name: str, tmp_path: Path) -> None:
     (path := tmp_path / "t.csv").write_text("age,disease\n20,flu\n30,flu\n")
-    options = tables.ReadOptions(encoding=name)
-    for read in (tables.read, lambda *given: list(tables.batches(*given))):
+    options = io.ReadOptions(encoding=name)
+    for read in (io.read, lambda *given: list(io.batches(*given))):
         with pytest.raises(TableError, match="there is no encoding") as caught:
             read(path, options)
         assert "utf-8" in str(caught.value.hint)

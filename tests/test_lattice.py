@@ -15,11 +15,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import wideberth as wb
-from wideberth import tables
-from wideberth.algorithms.lattice import generalizing
+from wideberth import io
+from wideberth.algorithms.lattice import generalize
 from wideberth.algorithms.lattice.measures import MEASURES as REGISTRY
 from wideberth.algorithms.lattice.measures import Facts
-from wideberth.transform import MEASURES
+from wideberth.policy.settings import MEASURES
 
 RNG = np.random.default_rng(1)
 PEOPLE = pl.DataFrame(
@@ -215,7 +215,7 @@ def test_a_measure_that_is_none(wrong, what):
 def test_boxes_find_what_the_list_finds(monkeypatch, measure, limit):
     how = {"principles": K, "measure": measure, "suppression_limit": limit, **ASKED}
     listed = wb.lattice(PEOPLE, best=4, **how)
-    monkeypatch.setattr(generalizing, "_boxes_pay", lambda ground: True)
+    monkeypatch.setattr(generalize, "_boxes_pay", lambda ground: True)
     boxed = wb.lattice(PEOPLE, best=4, **how)
     assert boxed.proven
     scores = [[node.scores[measure] for node in result.best] for result in (listed, boxed)]
@@ -229,7 +229,7 @@ def test_boxes_find_what_the_list_finds(monkeypatch, measure, limit):
 @pytest.mark.parametrize("boxes", [False, True])
 def test_of_equal_nodes_the_finest(monkeypatch, boxes):
     """All postcodes begin alike, so masking one digit costs as much as masking all."""
-    monkeypatch.setattr(generalizing, "_boxes_pay", lambda ground: boxes)
+    monkeypatch.setattr(generalize, "_boxes_pay", lambda ground: boxes)
     table = pl.DataFrame(
         {
             "age": [21, 22, 23, 24, 31, 32, 33, 34],
@@ -422,6 +422,6 @@ def test_categories_name_only_what_is_published(tmp_path):
             for text in chunk.dictionary.to_pylist()
         }
         assert named <= set(written[column].to_pylist())
-    for series in tables.read(tmp_path / "out.parquet").select(ASKED["quasi"]):
+    for series in io.read(tmp_path / "out.parquet").select(ASKED["quasi"]):
         if isinstance(series.dtype, pl.Enum):
             assert set(series.dtype.categories) == set(series.drop_nulls())

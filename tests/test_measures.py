@@ -24,8 +24,8 @@ from wideberth import datasets
 from wideberth.cli.metrics import metrics
 from wideberth.errors import ParameterError, TableError
 from wideberth.hierarchy import Hierarchy, read_hierarchy
-from wideberth.measuring import Utility, measure
-from wideberth.metrics import (
+from wideberth.utility.measure import measure
+from wideberth.utility.metrics import (
     METRICS,
     NEEDS,
     Figure,
@@ -36,7 +36,8 @@ from wideberth.metrics import (
     register,
     size_histogram,
 )
-from wideberth.metrics.describe import NEEDED, as_dict, as_markdown
+from wideberth.utility.metrics.describe import NEEDED, as_dict, as_markdown
+from wideberth.utility.utility import Utility
 
 DATA = Path(os.environ.get("WIDEBERTH_DATA", Path(__file__).parents[2] / "shared" / "data"))
 ADULT = DATA / "adult_arx"

@@ -19,11 +19,12 @@ from hypothesis import strategies as st
 import naive
 from kernels.samples import Sample, sample, samples
 from wideberth import datasets
-from wideberth.encode import Column, Domain, encode
+from wideberth.core.codes import Column, Domain, encode
+from wideberth.core.groups import Groups, Partition
 from wideberth.errors import ParameterError
-from wideberth.groups import Groups, Partition
 from wideberth.hierarchy import Hierarchy
-from wideberth.metrics import (
+from wideberth.principles import LEDiversity
+from wideberth.utility.metrics import (
     AnatomyFigures,
     average_diversity,
     diversity_degree,
@@ -31,7 +32,6 @@ from wideberth.metrics import (
     similarity_risk,
     true_point_error,
 )
-from wideberth.principles import LEDiversity
 
 TREE = datasets.wang2013_figure1()
 

@@ -14,10 +14,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import wideberth as wb
-from wideberth import schema, tables
+from wideberth import io
+from wideberth.core.questions import on_values, question
 from wideberth.errors import ParameterError, PolicyError, TableError
-from wideberth.policy import Policy
-from wideberth.tables import ReadOptions
+from wideberth.io import ReadOptions
+from wideberth.policy.guesses import guess_columns
+from wideberth.policy.policy import Policy
+from wideberth.policy.remarks import noticed, proposed
+from wideberth.policy.strays import on_rows
 
 #: Example, mark of thousands, mark of decimals, what stands before and behind.
 STYLES = [
@@ -59,12 +63,12 @@ def test_numbers_in_any_notation_are_read_exactly(
     numbers = [Fraction(unit, 10**places) for unit in units]
     texts = [written(number, places, style) for number in numbers]
     frame = pl.DataFrame({"pay": [*texts, None]})
-    read = tables.in_formats(frame, ReadOptions(formats={"pay": style[0]}))["pay"]
+    read = io.in_formats(frame, ReadOptions(formats={"pay": style[0]}))["pay"]
     values = [Fraction(text) for text in read.cast(pl.String).drop_nulls()]
     assert values == numbers
     assert read[-1] is None
-    ways = schema.question(frame["pay"])
-    if style[0] in tables.notations(pl.Series(texts)):
+    ways = question(frame["pay"])
+    if style[0] in io.notations(pl.Series(texts)):
         assert ways is not None
 
 
@@ -72,10 +76,10 @@ def test_numbers_in_any_notation_are_read_exactly(
 def test_dates_are_read_or_asked_about(days: list[dt.date]) -> None:
     for way in ("%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y"):
         texts = [day.strftime(way) for day in days]
-        found = tables.notations(pl.Series(texts))
+        found = io.notations(pl.Series(texts))
         assert found
         read = {
-            one: tables.in_formats(pl.DataFrame({"d": texts}), ReadOptions(formats={"d": one}))
+            one: io.in_formats(pl.DataFrame({"d": texts}), ReadOptions(formats={"d": one}))
             for one in found
         }
         assert days in [frame["d"].to_list() for frame in read.values()]
@@ -116,7 +120,7 @@ def test_dates_are_read_or_asked_about(days: list[dt.date]) -> None:
     ],
 )
 def test_notations_are_told_by_all_values(values: list[str], ways: list[str]) -> None:
-    assert tables.notations(pl.Series(values)) == ways
+    assert io.notations(pl.Series(values)) == ways
 
 
 @pytest.mark.parametrize(
@@ -132,21 +136,21 @@ def test_names_of_months_are_read_in_four_languages(mark: str, months: str) -> N
     names = [*months.split(), "nov", "dec"]
     days = [dt.date(1950 + i, i + 1, 2 * i + 1) for i in range(12)]
     texts = [mark.format(day.day, name, day.year) for day, name in zip(days, names, strict=True)]
-    (way,) = tables.notations(pl.Series(texts))
-    read = tables.in_formats(pl.DataFrame({"d": texts}), ReadOptions(formats={"d": way}))["d"]
+    (way,) = io.notations(pl.Series(texts))
+    read = io.in_formats(pl.DataFrame({"d": texts}), ReadOptions(formats={"d": way}))["d"]
     assert read.to_list() == days
 
 
 def test_years_of_two_digits_are_read_within_a_window() -> None:
     now = dt.date.today().year
     last = f"({now - 99}-{now})"
-    in_doubt = tables.notations(pl.Series(["05/31/13", "06/30/12"]))
+    in_doubt = io.notations(pl.Series(["05/31/13", "06/30/12"]))
     assert in_doubt == [f"%m/%d/%y {last}", "%m/%d/%y (1900-1999)"]
-    old = tables.notations(pl.Series(["05/31/61"]))
+    old = io.notations(pl.Series(["05/31/61"]))
     assert old == [f"%m/%d/%y {last}", "%m/%d/%y (1969-2068)"]
-    assert tables.notations(pl.Series(["17-May-79"])) == [f"%d-%b-%y {last}"]  # all say 1979
+    assert io.notations(pl.Series(["17-May-79"])) == [f"%d-%b-%y {last}"]  # all say 1979
     frame = pl.DataFrame({"d": ["31.5.61", "29.2.60", "1.1.29", "1.1.30"]})
-    read = tables.in_formats(frame, ReadOptions(formats={"d": "%d.%m.%y (1930-2029)"}))["d"]
+    read = io.in_formats(frame, ReadOptions(formats={"d": "%d.%m.%y (1930-2029)"}))["d"]
     assert [day.year for day in read] == [1961, 1960, 2029, 1930]
     table = pl.DataFrame({"born": [f"0{1 + i % 9}/{i + 13}/61" for i in range(15)], "ill": "a"})
     asked: dict[str, Any] = {"quasi": "born", "sensitive": "ill", "principles": "k-anonymity:k=2"}
@@ -157,9 +161,9 @@ def test_years_of_two_digits_are_read_within_a_window() -> None:
 def test_dates_with_short_days_and_months_are_dates() -> None:
     texts = [f"{1 + i % 28}.{1 + i % 12}.{1950 + i}" for i in range(40)]
     table = pl.DataFrame({"born": texts, "ill": [str(i % 5) for i in range(40)]})
-    formats = schema.proposed(table, ReadOptions()).formats
+    formats = proposed(table, ReadOptions()).formats
     assert formats == {"born": "%d.%m.%Y"}
-    read = tables.in_formats(table, ReadOptions(formats=formats))
+    read = io.in_formats(table, ReadOptions(formats=formats))
     made = wb.anonymize(read, quasi="born", sensitive="ill", principles="k-anonymity:k=5")
     assert made.table["born"].str.contains(r"^\d{4}-\d\d-\d\d\.\.\d{4}-\d\d-\d\d$").all()
 
@@ -171,14 +175,14 @@ def test_times_of_the_day_are_remarked_on(texts: list[str], made: Any) -> None:
     table = pl.DataFrame({"seen": seen.gather([0] * 8), "ill": list("abcdefgh")})
     said = "seen looks like times of the day, which are text here"
     asked: dict[str, Any] = {"quasi": "seen", "sensitive": "ill", "principles": "k-anonymity:k=2"}
-    notes = schema.noticed(table, ReadOptions(), schema.proposed(table, ReadOptions()))
+    notes = noticed(table, ReadOptions(), proposed(table, ReadOptions()))
     for found in (
         notes,
         wb.anonymize(table, **asked).manifest["warnings"],
         *([wb.check(table, **asked).notes] if seen.dtype == pl.String else []),
     ):
         assert any(note.startswith(said) for note in found)
-    assert not schema.on_values("score", pl.Series(["14:02", "9:71"]))
+    assert not on_values("score", pl.Series(["14:02", "9:71"]))
 
 
 @pytest.mark.parametrize(
@@ -194,19 +198,19 @@ def test_numbers_that_no_notation_reads_are_noticed(write: str, form: str) -> No
     pay = [*(write.format(1 + i % 9) for i in range(20)), "$7.50" if "$" in write else "7"]
     table = pl.DataFrame({"zip": ["1"] * 21, "pay": pay})
     said = f"column 'pay' looks like numbers, and is text, for some of them {form}"
-    notes = schema.noticed(table, ReadOptions(), schema.proposed(table, ReadOptions()))
+    notes = noticed(table, ReadOptions(), proposed(table, ReadOptions()))
     assert any(note.startswith(said) for note in notes)
     with pytest.raises(ParameterError, match=form):
         wb.audit(table, quasi="zip", sensitive="pay")
     assert wb.audit(table, quasi="zip", sensitive="pay", types={"pay": "text"}).rows == 21
     codes = pl.DataFrame({"code": [*pay, "Ann"]})
-    assert not schema.noticed(codes, ReadOptions(), schema.proposed(codes, ReadOptions()))
+    assert not noticed(codes, ReadOptions(), proposed(codes, ReadOptions()))
 
 
 def test_a_moment_keeps_its_time() -> None:
     frame = pl.DataFrame({"t": ["2013-05-31T14:02:11.25", "2013-05-31T00:00:00"]})
     options = ReadOptions(formats={"t": "%Y-%m-%dT%H:%M:%S%.f"})
-    read = tables.in_formats(frame, options)["t"].to_list()
+    read = io.in_formats(frame, options)["t"].to_list()
     assert read == [dt.datetime(2013, 5, 31, 14, 2, 11, 250_000), dt.datetime(2013, 5, 31)]
 
 
@@ -235,22 +239,22 @@ def test_policies_refuse_what_is_no_notation(way: Any, said: str) -> None:
 def test_a_cell_in_another_notation_is_refused_with_its_row() -> None:
     frame = pl.DataFrame({"pay": ["1,5", None, "1.5"]})
     with pytest.raises(TableError, match=r"column 'pay', row 3: not written as 1234,56"):
-        tables.in_formats(frame, ReadOptions(formats={"pay": "1234,56"}))
+        io.in_formats(frame, ReadOptions(formats={"pay": "1234,56"}))
     long = pl.DataFrame({"pay": ["1,5", "1" * 38 + ",25"]})
     with pytest.raises(TableError, match=r"row 1: .* more than 38 digits"):
-        tables.in_formats(long, ReadOptions(formats={"pay": "1234,56"}))
+        io.in_formats(long, ReadOptions(formats={"pay": "1234,56"}))
 
 
 def test_labels_and_plain_numbers_stay_as_they_are() -> None:
     """A release has points and labels, whatever the notation of its original."""
     for cells in (["20..30", "40"], ["234.567", "234.567..300.000"], ["7", "12"], ["*", "*"]):
         frame = pl.DataFrame({"pay": cells})
-        read = tables.in_formats(frame, ReadOptions(formats={"pay": "1.234,56"}))
+        read = io.in_formats(frame, ReadOptions(formats={"pay": "1.234,56"}))
         assert read["pay"].to_list() == cells
     ours = pl.DataFrame({"pay": ["234.567", "300.000"]})
-    read = tables.in_formats(ours, ReadOptions(formats={"pay": "1.234,56"}, made=True))
+    read = io.in_formats(ours, ReadOptions(formats={"pay": "1.234,56"}, made=True))
     assert [str(cell) for cell in read["pay"]] == ["234.567", "300.000"]
-    thousands = tables.in_formats(ours, ReadOptions(formats={"pay": "1.234,56"}))
+    thousands = io.in_formats(ours, ReadOptions(formats={"pay": "1.234,56"}))
     assert thousands["pay"].to_list() == [234_567, 300_000]
 
 
@@ -272,7 +276,7 @@ def test_dataframes_are_read_by_a_policy(make: Any) -> None:
     advice, expected = wb.advise(table, policy=policy), wb.advise(points, policy=plain)
     assert advice.max_m(epsilon=10) == expected.max_m(epsilon=10)
     release = wb.anonymize(table, policy=policy, principles="distinct-l:l=3", seed=1)
-    again, _ = tables.adopt(release.table)
+    again, _ = io.adopt(release.table)
     assert sorted(map(float, again["pay"])) == sorted(points["pay"])
     audit = wb.audit(release.table, original=table, policy=policy, epsilon=1, swaps=False)
     assert audit.rows == 6
@@ -328,7 +332,7 @@ def test_distances_that_depend_on_the_reading_stop_at_text(
             with pytest.raises(ParameterError, match=f"by their difference; .*{said}"):
                 wb.check(paths[name], **known, principles=asked)
     with pytest.raises(ParameterError, match="1234,56"):
-        wb.anonymize(tables.read(paths["commas"]), quasi="zip", sensitive="pay", principles=demand)
+        wb.anonymize(io.read(paths["commas"]), quasi="zip", sensitive="pay", principles=demand)
     # A decision, and a distance that does not depend on it.
     assert wb.check(paths["commas"], **known, principles=demand, types={"pay": "text"}).satisfied
     assert wb.check(paths["commas"], **known, principles=f"{demand},distance=discrete").satisfied
@@ -352,7 +356,7 @@ def test_points_before_three_digits_everywhere_are_asked_about() -> None:
     with pytest.raises(ParameterError, match=r"2 ways: as 1234.56 or as 1.234,56"):
         wb.check(table, **known)
     assert wb.check(table, **known, types={"pay": "float"}).satisfied  # a decision
-    (guess,) = schema.guess(table[["pay"]])
+    (guess,) = guess_columns(table[["pay"]])
     assert (guess.type, guess.ways) == ("text", ("1234.56", "1.234,56"))
 
 
@@ -380,15 +384,15 @@ def test_a_few_slips_among_notations_and_dates_are_counted(write: str, nouns: st
              for i in range(98)]  # fmt: skip
     slips = ["about 7", "Ann"]
     table = pl.DataFrame({"zip": ["1"] * 100, "pay": [*cells, *slips]})
-    said = schema.noticed(table, ReadOptions(), schema.proposed(table, ReadOptions()))
+    said = noticed(table, ReadOptions(), proposed(table, ReadOptions()))
     assert any(f"'pay' is text, but all its values are {nouns} save 2" in one for one in said)
     assert not any(slip in one for one in said for slip in slips)
-    (_, guess) = schema.guess(table)
+    (_, guess) = guess_columns(table)
     assert f"ALL BUT 2 ARE {nouns.partition(' ')[0].upper()}" in guess.why
     with pytest.raises(ParameterError, match=r"save 2 .see row 99"):
         wb.audit(table, quasi="zip", sensitive="pay")
     beside = table.with_columns(pay=pl.Series([*cells, "n.a.", "Ann"]))
-    said = schema.noticed(beside, ReadOptions(), schema.proposed(beside, ReadOptions()))
+    said = noticed(beside, ReadOptions(), proposed(beside, ReadOptions()))
     assert any(f"{nouns} save 1" in one for one in said)
 
 
@@ -396,7 +400,7 @@ def test_a_few_slips_among_notations_and_dates_are_counted(write: str, nouns: st
 def test_texts_that_are_neither_numbers_nor_dates_have_no_slips(write: str) -> None:
     texts = [write.format(1000 + i) for i in range(98)]
     table = pl.DataFrame({"note": [*texts, "about 7", "Ann"]})
-    assert schema.noticed(table, ReadOptions(), schema.proposed(table, ReadOptions())) == []
+    assert noticed(table, ReadOptions(), proposed(table, ReadOptions())) == []
 
 
 def test_files_in_parts_give_the_same(tmp_path: Path) -> None:
@@ -452,10 +456,10 @@ def test_cells_that_look_missing_are_listed() -> None:
     frame = pl.DataFrame(
         {"pay": ["1,5", "N/A", "#N/A", "2,5"], "test": ["-", "+", "None", "-"], "age": list("1234")}
     )
-    better = schema.proposed(frame, ReadOptions())
+    better = proposed(frame, ReadOptions())
     assert set(better.missing) == {"?", "", "NA", "N/A", "#N/A"}  # but "-" may be a result
     assert better.formats == {"pay": "1234,56"}
-    notes = schema.noticed(frame, ReadOptions(), better)
+    notes = noticed(frame, ReadOptions(), better)
     assert '"N/A" is proposed as missing: 1 in pay' in notes
     assert any(note.startswith('test holds "-", "None", which counts as a value') for note in notes)
 
@@ -477,10 +481,10 @@ def test_cells_that_look_missing_are_listed() -> None:
 )
 def test_a_total_is_no_person(columns: dict[str, list[Any]], total: bool) -> None:
     frame = pl.DataFrame(columns)
-    assert bool(schema.on_rows(frame)) == total
+    assert bool(on_rows(frame)) == total
     if "id" in columns and total:
         result = wb.check(frame, quasi="id", sensitive="pay", principles="k-anonymity:k=1")
-        assert schema.on_rows(frame)[0] in result.notes
+        assert on_rows(frame)[0] in result.notes
         asked = {"quasi": "id", "sensitive": "pay", "principles": "k-anonymity:k=1"}
         with pytest.raises(wb.errors.UndecidedError, match="looks like a total") as refusal:
             wb.anonymize(frame, **asked)
@@ -542,12 +546,12 @@ def test_rows_that_are_no_people_wherever_they_stand(
         orient="row",
     )
     frame.write_parquet(path := tmp_path / "pay.parquet")
-    notes = " ".join(schema.on_rows(frame))
+    notes = " ".join(on_rows(frame))
     assert all(one in notes for one in said)
     assert bool(notes) == bool(said)
     asked: dict[str, Any] = {"quasi": "sex", "principles": "k-anonymity:k=1"}
     large = wb.check(path, **asked, memory="600MB")
-    assert [n for n in large.notes if n in notes] == schema.on_rows(frame)
+    assert [n for n in large.notes if n in notes] == on_rows(frame)
     roles = {"identifier": "name", "insensitive": ["age", "pay"]}
     refused = any("looks like" in one or "one cell" in one for one in said)
     if refused and "Subtotal" in frame["name"]:
@@ -584,33 +588,33 @@ def test_titles_above_the_header(tmp_path: Path, text: str, lines: int) -> None:
     path.write_text(text)
     if lines:
         with pytest.raises(TableError, match=f"title above the header\n.*skip_rows = {lines}"):
-            tables.read(path)
+            io.read(path)
         with pytest.raises(TableError, match="title"):
-            list(tables.batches(path))
+            list(io.batches(path))
     elif text.startswith("age,\n"):
         with pytest.raises(TableError, match="no name"):
-            tables.read(path)
+            io.read(path)
         return
     options = ReadOptions(skip_rows=lines)
-    read = tables.read(path, options)
+    read = io.read(path, options)
     assert read.columns[0] in ("age", "note")
-    assert pl.concat(tables.batches(path, options)).equals(read)
+    assert pl.concat(io.batches(path, options)).equals(read)
 
 
 def test_rows_below_a_skipped_title_are_counted_from_the_header(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("Report\nage,zip\n1,2\n3,4,5\n")
     with pytest.raises(TableError, match=r"row 2 of t.csv has 3 fields, the header has 2"):
-        tables.read(path, ReadOptions(skip_rows=1))
+        io.read(path, ReadOptions(skip_rows=1))
     with pytest.raises(TableError, match="nothing below the 9 lines"):
-        tables.read(path, ReadOptions(skip_rows=9))
+        io.read(path, ReadOptions(skip_rows=9))
 
 
 def test_spark_refuses_what_it_would_misread(tmp_path: Path) -> None:
     pytest.importorskip("pyspark")
     from types import SimpleNamespace
 
-    from wideberth.engines.spark.files import read, require_plain
+    from wideberth.engines.spark.input import read, require_plain
 
     frame: Any = SimpleNamespace(dtypes=[("age", "int"), ("pay", "string")])
     require_plain(frame, ReadOptions(formats={"age": "1.234,56"}))

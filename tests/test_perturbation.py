@@ -12,14 +12,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from wideberth.errors import ParameterError, TableError
-from wideberth.perturbation import (
-    Span,
-    belief,
-    perturb,
-    perturbed_answers,
-    retention,
-)
-from wideberth.workload import Workload, answers
+from wideberth.utility.perturbation import Span, belief, perturb, perturbed_answers, retention
+from wideberth.utility.workload import Workload, answers
 
 # ---- slow twins, straight from formula 3
 

@@ -13,10 +13,10 @@ import pytest
 
 import samples_report as samples
 import wideberth as wb
-from wideberth.reporting import compose
-from wideberth.reporting.pictures import pictures
-from wideberth.showing import charts
-from wideberth.showing.picture import Chart
+from wideberth.reports import charts
+from wideberth.reports.chart_style import Chart
+from wideberth.reports.content import compose
+from wideberth.reports.pictures import pictures
 
 
 def tradeoff(curve: list[list[Any]], **asked: Any) -> Chart:
@@ -106,7 +106,7 @@ def test_runs_at_the_edges(share: int) -> None:
 def test_names_that_no_picture_can_hold(letter: str):
     # In a process of its own: what draws would end the whole program.
     name = ascii(f"a{letter}b")
-    script = f"from wideberth.showing.charts import losses; losses({{{name}: 0.5}}).svg()"
+    script = f"from wideberth.reports.charts import losses; losses({{{name}: 0.5}}).svg()"
     subprocess.run([sys.executable, "-c", script], check=True)
 
 

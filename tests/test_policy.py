@@ -12,13 +12,16 @@ import polars as pl
 import pytest
 
 import wideberth as wb
-from wideberth import Dissimilarity, OutputError, Policy, PolicyError, schema, tables
-from wideberth.advice import proposed_policy
+from wideberth import Dissimilarity, OutputError, Policy, PolicyError, io
+from wideberth.checks.protection import proposed_policy
 from wideberth.cli.options import Share
 from wideberth.datasets import census, wang2013_figure1
 from wideberth.errors import UndecidedError
-from wideberth.schema import check_roles
-from wideberth.tables import ReadOptions
+from wideberth.io import ReadOptions
+from wideberth.policy import roles
+from wideberth.policy.guesses import guess_columns
+from wideberth.policy.proposal import policy_text
+from wideberth.policy.roles import check_roles
 
 ROLES: dict[str, Any] = {
     "identifier": ["name"],
@@ -192,8 +195,8 @@ def test_of_is_what_load_reads(folder):
 
 def test_nothing_need_be_said():
     policy = wb.Policy.of({})
-    assert policy.roles == {key: [] for key in schema.ROLES}
-    assert policy == wb.Policy(roles={key: [] for key in schema.ROLES}, principles=[])
+    assert policy.roles == {key: [] for key in roles.ROLES}
+    assert policy == wb.Policy(roles={key: [] for key in roles.ROLES}, principles=[])
     assert policy.options == ReadOptions()
     assert policy.population is None
 
@@ -408,9 +411,9 @@ TABLES = {
 def test_what_init_proposes_loads_and_checks(tmp_path, name):
     frame = TABLES[name]
     path = tmp_path / "policy.toml"
-    guesses = schema.guess(frame)
+    guesses = guess_columns(frame)
     proposal = proposed_policy(frame, guesses)
-    tables.write_text(schema.policy_text(guesses, "table.csv", proposal=proposal), path)
+    io.write_text(policy_text(guesses, "table.csv", proposal=proposal), path)
     policy = wb.Policy.load(path)
     assert sorted(c for columns in policy.roles.values() for c in columns) == sorted(frame.columns)
     roles = dict(policy.roles)

@@ -13,8 +13,8 @@ import pytest
 import wideberth as wb
 from wideberth.errors import ParameterError, TableError
 from wideberth.hierarchy import Hierarchy
-from wideberth.probing import MOST_ROWS, Probe, _expected, _features, probe
-from wideberth.published import Published
+from wideberth.labels import Published
+from wideberth.utility.models import MOST_ROWS, Probe, _expected, _features, probe
 
 pytest.importorskip("sklearn")
 QUASI = ["age", "job"]
@@ -142,7 +142,7 @@ def test_equal_seeds_give_equal_results() -> None:
 
 
 def test_a_sample_is_said_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("wideberth.probing.MOST_ROWS", 300)
+    monkeypatch.setattr("wideberth.utility.models.MOST_ROWS", 300)
     frame = people(400)
     found = probe(released(frame, "pay"), frame)
     assert found.trained + found.tested == 300

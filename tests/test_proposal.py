@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import wideberth as wb
-from wideberth import schema
-from wideberth.advice import proposed_policy, proposed_protection
+from wideberth.checks.protection import proposed_policy, proposed_protection
+from wideberth.policy.guesses import guess_columns
+from wideberth.policy.proposal import Suggestion, policy_text
 
 SPIKED = [0] * 60 + [1000 + 13 * i for i in range(40)]
 
@@ -146,8 +147,8 @@ def test_how_quasi_identifiers_are_coarsened() -> None:
             "country": ["x"] * rows,
         }
     )
-    guesses = schema.guess(frame)
-    text = schema.policy_text(guesses, "t.csv", proposal=proposed_policy(frame, guesses))
+    guesses = guess_columns(frame)
+    text = policy_text(guesses, "t.csv", proposal=proposed_policy(frame, guesses))
     policy = tomllib.loads(text)
     assert policy["transform"]["align"] == {"age": 5, "birthdate": "year"}
     assert policy["hierarchies"] == {"zip": {"mask": 5}}
@@ -161,9 +162,9 @@ def test_how_quasi_identifiers_are_coarsened() -> None:
 
 @pytest.mark.parametrize("form", ["{:05}", "P-{:04}", "{:08}"])
 def test_no_mask_is_proposed_for_numbers_of_people(form: str) -> None:
-    def proposed(name: str, role: str) -> dict[str, schema.Suggestion]:
+    def proposed(name: str, role: str) -> dict[str, Suggestion]:
         frame = pl.DataFrame({name: [form.format(i // 3) for i in range(300)]})
-        (guess,) = schema.guess(frame)
+        (guess,) = guess_columns(frame)
         return proposed_policy(frame, [replace(guess, role=role)]).hierarchies
 
     assert proposed("pat", "undecided") == proposed("pat", "quasi") == {}

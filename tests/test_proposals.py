@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import wideberth as wb
-from wideberth import proposals
 from wideberth.principles import make, parse
+from wideberth.release import trials
 
 
 def refusal(table: pl.DataFrame, **asked: Any) -> wb.InfeasibleError:
@@ -75,7 +75,7 @@ def test_what_is_possible_but_useless_gives_way_to_what_is_useful():
     release = wb.anonymize(
         workers(3, 97), quasi="age", sensitive="pay", principles=f"k-anonymity:{works[0]}", seed=1
     )
-    assert release.manifest["loss"]["ncp_percent"] <= proposals.USEFUL
+    assert release.manifest["loss"]["ncp_percent"] <= trials.USEFUL
 
 
 def test_what_an_audit_finds_grave_is_not_proposed():
@@ -164,7 +164,7 @@ def _large(monkeypatch: pytest.MonkeyPatch, table: pl.DataFrame) -> list[wb.Infe
     found = []
     for name, value in (("ROWS", 99), ("SECONDS", -1.0)):
         with monkeypatch.context() as patch:
-            patch.setattr(proposals, name, value)
+            patch.setattr(trials, name, value)
             found.append(refusal(table, principles="frequency-l:l=2"))
     return found
 
@@ -203,7 +203,7 @@ def test_what_was_tried_is_true(table, principles):
     asked = {"quasi": "age", "sensitive": "pay", "seed": 1}
     try:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(proposals, "_MOST", 5)
+            patch.setattr(trials, "_MOST", 5)
             wb.anonymize(table, **asked, principles=principles)
     except wb.InfeasibleError as refused:
         error = refused
@@ -266,4 +266,4 @@ def outcome_of(table: pl.DataFrame, asked: dict[str, Any], changed: dict[str, An
         if any(f.name == "suppression" and f.severity == "high" for f in found):
             return "not safe"
     lost = 100 * gone + release.table.height * release.manifest["loss"]["ncp_percent"]
-    return "works" if lost <= proposals.USEFUL * table.height else "loses too much"
+    return "works" if lost <= trials.USEFUL * table.height else "loses too much"

@@ -12,12 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import wideberth as wb
-from wideberth import datasets, tables
+from wideberth import datasets, io
+from wideberth.core.groups import Groups
 from wideberth.errors import ParameterError, TableError
-from wideberth.groups import Groups
 from wideberth.hierarchy import Hierarchy
-from wideberth.published import Axis, Covering, Published
-from wideberth.published.axes import read_axis
+from wideberth.labels import Axis, Covering, Published
+from wideberth.labels.axes import read_axis
 
 TREE = Hierarchy.build(
     ["*", "Europe", "France", "Spain", "Asia", "Japan", "India"], [-1, 0, 1, 1, 0, 4, 4]
@@ -434,7 +434,7 @@ def test_pooled_histograms(rows: list[tuple[object, ...]], data: st.DataObject) 
     ]
     pooled = covering.pooled(Groups.of(codes, width=41))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("wideberth.published.covering._ROOM", 1)  # so it runs out
+        patch.setattr("wideberth.labels.cover._ROOM", 1)  # so it runs out
         again = covering.pooled(Groups.of(codes, width=41))
     assert [again.start.tolist(), again.codes.tolist(), again.counts.tolist()] == [
         pooled.start.tolist(),
@@ -502,7 +502,7 @@ def test_a_release_covers_everybody(tmp_path: Path, ending: str, how: dict[str, 
     )
     path = tmp_path / f"release.{ending}"
     release.save(path)
-    frame = tables.read(path)
+    frame = io.read(path)
     hierarchies = how.get("hierarchies")
     covers_everybody(Published.read(frame, QUASI, original=table, hierarchies=hierarchies))
     covers_everybody(Published.read(frame, QUASI, hierarchies=hierarchies))
@@ -510,9 +510,9 @@ def test_a_release_covers_everybody(tmp_path: Path, ending: str, how: dict[str, 
 
 def test_other_tools() -> None:
     folder = Path(__file__).parent / "peers"
-    original = tables.read(folder / "people.csv")
+    original = io.read(folder / "people.csv")
     for path in [*sorted(folder.glob("a*.csv")), folder / "sdcmicro.csv"]:
-        frame = tables.read(path)
+        frame = io.read(path)
         quasi = [name for name in ("age", "zip", "sex", "education") if name in frame.columns]
         for known in (None, original):
             published = Published.read(frame, quasi, original=known)

@@ -11,8 +11,9 @@ import polars as pl
 import pytest
 
 import wideberth as wb
-from wideberth import datasets, randomness
-from wideberth.randomness import KEY, Stream, hashed, numbered, root_key, subkey
+from wideberth import datasets
+from wideberth.kernels import randomness
+from wideberth.kernels.randomness import KEY, Stream, hashed, numbered, root_key, subkey
 
 SOURCES = Path(wb.__file__).parent
 PURPOSES = ["row order", "group ids", "splitting", "suppression", "dealing", "reference", "lots"]

@@ -15,13 +15,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import wideberth as wb
-from wideberth.align import ends
-from wideberth.covering import covers
-from wideberth.groups import Partition
+from wideberth.core.groups import Partition
 from wideberth.hierarchy import Hierarchy
-from wideberth.quasi import read_quasi
-from wideberth.recode import endless_sets, recode
-from wideberth.styling import styles
+from wideberth.hierarchy.quasi import read_quasi
+from wideberth.release.align import ends
+from wideberth.release.recode import endless_sets, recode
+from wideberth.release.styles import styles
+from wideberth.release.verify import covers
 
 TREE = Hierarchy(
     ("*", "lung", "flu", "pneumonia", "gut", "gastritis", "ulcer", "ill-defined"),

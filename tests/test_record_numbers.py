@@ -14,7 +14,7 @@ import pytest
 import wideberth as wb
 from wideberth import datasets
 from wideberth.errors import PolicyError, PrivacyWarning, RoleError
-from wideberth.schema import leads_to_people
+from wideberth.policy.guesses import leads_to_people
 
 ROWS = 600
 NUMBERS = np.random.default_rng(4).choice(np.arange(1_000_000, 10_000_000), ROWS, replace=False)

@@ -18,9 +18,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import wideberth as wb
-from wideberth import ParameterError, TableError, datasets, making, tables
-from wideberth.manifest import manifest_path
-from wideberth.release import fingerprint
+from wideberth import ParameterError, TableError, datasets, io
+from wideberth.io.manifest import manifest_path
+from wideberth.release import making
+from wideberth.release.release import fingerprint
 
 PEOPLE = pl.DataFrame(
     {
@@ -275,7 +276,7 @@ def test_saving(release, suffix, tmp_path):
     assert json.loads(beside.read_text(encoding="utf-8")) == told
     assert told["output"] == {"name": path.name, "sha256": hashed(path)}
     assert {**told, "output": None} == {**release.manifest, "output": None}
-    written = tables.read(path)
+    written = io.read(path)
     text = [column.cast(pl.String) for column in release.table]
     assert written.select(pl.all().cast(pl.String)).equals(pl.DataFrame(text))
     assert wb.check(path, group="group", **{k: v for k, v in HOW.items() if k != "identifier"})
@@ -436,7 +437,7 @@ def test_no_category_names_what_is_not_published(tmp_path: Path, suffix: str, ki
     )
     release.save(tmp_path / f"release.{suffix}")
     written = (tmp_path / f"release.{suffix}").read_bytes()
-    column = tables.read(tmp_path / f"release.{suffix}")["zip"]
+    column = io.read(tmp_path / f"release.{suffix}")["zip"]
     if isinstance(column.dtype, pl.Enum):  # others share their categories within a process
         assert set(column.dtype.categories) == set(column.unique())
     hidden = set(zips) - set(column.unique())
@@ -468,14 +469,14 @@ def test_cells_that_look_like_formulas_are_noticed(tmp_path: Path, memory: str |
         memory=memory,
     )
     release.save(tmp_path / "r.parquet")  # which no spreadsheet program runs
-    with pytest.warns(tables.TableWarning, match="3 cells begin with =, .*'note' ") as caught:
+    with pytest.warns(io.TableWarning, match="3 cells begin with =, .*'note' ") as caught:
         told = release.save(tmp_path / "r.csv")
     written = json.loads((tmp_path / "r.csv.manifest.json").read_text())
     for said in (str(caught[0].message), *told["warnings"], *written["warnings"]):
         assert "HIDE" not in said
     assert told["warnings"] == written["warnings"]
     assert str(caught[0].message) in told["warnings"]
-    assert sorted(tables.read(tmp_path / "r.csv")["note"]) == sorted(formulas()["note"])
+    assert sorted(io.read(tmp_path / "r.csv")["note"]) == sorted(formulas()["note"])
     found = wb.audit(tmp_path / "r.csv", quasi="age", sensitive="pay").findings
     [one] = [finding for finding in found if finding.name == "formulas"]
     assert (one.severity, one.figures) == ("low", {"cells": 3, "by_column": {"note": 3}})
@@ -493,7 +494,7 @@ def test_formulas_in_either_table_of_an_anatomy(tmp_path: Path) -> None:
         algorithm="anatomy",
         principles="frequency-l:l=3",
     )
-    with pytest.warns(tables.TableWarning, match=r"'note' \(3\), 'pay' \(2\)"):
+    with pytest.warns(io.TableWarning, match=r"'note' \(3\), 'pay' \(2\)"):
         told = release.save(tmp_path / "r")
     assert len(told["warnings"]) == len(release.manifest["warnings"]) + 1
 

@@ -16,14 +16,13 @@ from rich.console import Console
 
 import samples_report as samples
 import wideberth as wb
+from wideberth.core.text import FEW
 from wideberth.errors import OutputError
-from wideberth.reporting import Report, compose
-from wideberth.reporting.content import POINTS, check_path
-from wideberth.reporting.discretion import not_pointing
-from wideberth.reporting.terminal import render
-from wideberth.showing import adversaries, charts
-from wideberth.showing import notebook as showing
-from wideberth.showing.wording import FEW
+from wideberth.reports import charts, tables
+from wideberth.reports import notebook as showing
+from wideberth.reports.content import POINTS, Report, check_path, compose
+from wideberth.reports.redact import not_pointing
+from wideberth.reports.terminal import render
 
 Dict = dict[str, Any]
 
@@ -116,7 +115,7 @@ def test_who_is_alone_depends_on_what_is_known() -> None:
     told["identity"].update(uniques=12, smallest=1)
     made = report(audit=told)
     assert "After: 12 people (0.1 %) are alone in their group." in spoken(made)
-    rows = dict(row[::2] for row in adversaries.identity(made.content["risk"]).rows)
+    rows = dict(row[::2] for row in tables.identity(made.content["risk"]).rows)
     assert rows["people alone in their group"] == "12"
     assert rows["people alone with their quasi-identifiers"] == "0"
     told["identity"]["covering"] = None  # quasi-identifiers are as they were
@@ -148,7 +147,7 @@ def test_disclosures_are_named_with_their_limits() -> None:
     change["positive"].update(delta=0.05, people=31)
     change["negative"].update(epsilon=0.02, floor=0.1, people=44)
     change["breaches"].update(rho1=0.2, rho2=0.6, people=55)
-    rows = [" | ".join(row) for row in adversaries.learnt(told["attributes"][0], None).rows]
+    rows = [" | ".join(row) for row in tables.learnt(told["attributes"][0], None).rows]
     text = "\n".join(rows).replace("\u00a0", " ")
     assert (
         "people whose value is believed with more than 95 % (positive disclosure, δ = 0.05) | 31"

@@ -308,7 +308,7 @@ def test_a_tradeoff_that_cannot_be_told(monkeypatch):
     def refuse(*_: object, **__: object) -> None:
         raise wb.TableError("column 'pay' has no numbers", hint="look at it")
 
-    monkeypatch.setattr("wideberth.reporting.making.advise", refuse)
+    monkeypatch.setattr("wideberth.reports.report.advise", refuse)
     told = plain(wb.report(odd(), quasi=["age", "sex"], sensitive="pay"))
     assert told["tradeoff"] == []
     note = "which ε and m are possible for pay is not told: column 'pay' has no numbers"

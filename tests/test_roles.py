@@ -10,8 +10,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from wideberth import schema
-from wideberth.advice import proposed_policy
+from wideberth.checks.protection import proposed_policy
+from wideberth.policy.guesses import guess_columns
 
 ROWS = 400
 FEW = [("a", "b", "c")[i % 3] for i in range(ROWS)]
@@ -20,7 +20,7 @@ MANY = [str(17 * i) for i in range(ROWS)]  # each row another
 
 
 def role(name: str, values: list) -> str:
-    return schema.guess(pl.DataFrame({name: values}))[0].role
+    return guess_columns(pl.DataFrame({name: values}))[0].role
 
 
 IDENTIFIERS = """
@@ -95,7 +95,7 @@ def test_the_order_of_words_matters(name: str, values: list, expected: str) -> N
 
 def test_every_guess_says_which_word_decided() -> None:
     frame = pl.DataFrame({"HbA1c": NUMBERS, "income_tax_zone": FEW, "weight": NUMBERS})
-    whys = [guess.why for guess in schema.guess(frame)]
+    whys = [guess.why for guess in guess_columns(frame)]
     assert 'the name has "hba1c"' in whys[0]
     assert 'the name has "zone", but "tax" as well' in whys[1]
     assert "the weight of a person is sensitive" in whys[2]
@@ -122,7 +122,7 @@ def words(row: int) -> str:
     ],
 )
 def test_shapes_of_identifiers(values: list, reason: str) -> None:
-    (guess,) = schema.guess(pl.DataFrame({"q7": values}))
+    (guess,) = guess_columns(pl.DataFrame({"q7": values}))
     assert guess.role == "identifier"
     assert reason in guess.why
 
@@ -171,7 +171,7 @@ def test_times_when_records_were_made() -> None:
     ids=["too long", "lists", "bytes"],
 )
 def test_values_that_cannot_be_looked_at_are_undecided(values: list) -> None:
-    guesses = schema.guess(pl.DataFrame({"q7": values, "q8": values}))
+    guesses = guess_columns(pl.DataFrame({"q7": values, "q8": values}))
     assert [guess.role for guess in guesses] == ["undecided"] * 2
 
 
@@ -180,12 +180,12 @@ def test_exact_places_are_quasi_identifiers_on_a_grid(names: tuple[str, str]) ->
     places = [52 + i / 997 for i in range(ROWS)], [13 + i / 991 for i in range(ROWS)]
     for pair in (names, ("lat", "lng"), ("latitud", "longitud"), ("home_lat", "home_lon")):
         frame = pl.DataFrame(dict(zip(pair, places, strict=True)))
-        guesses = schema.guess(frame)
+        guesses = guess_columns(frame)
         assert [guess.role for guess in guesses] == ["quasi"] * 2
         grids = proposed_policy(frame, guesses).align
         assert all(grids[name].active and grids[name].value == 0.02 for name in pair)
     sizes = pl.DataFrame({names[0]: places[0], "kind": ["a"] * ROWS, names[1]: places[1]})
-    roles = [guess.role for guess in schema.guess(sizes)]  # no neighbours, so perhaps of a thing
+    roles = [guess.role for guess in guess_columns(sizes)]  # no neighbours, so perhaps of a thing
     assert roles[0] == ("quasi" if "geo" in names[0] else "undecided")
 
 
@@ -193,7 +193,7 @@ def test_a_pair_of_numbers_that_may_be_a_place_is_remarked_on() -> None:
     frame = pl.DataFrame(
         {"y1": [52 + i / 997 for i in range(ROWS)], "x1": [13 + i / 991 for i in range(ROWS)]}
     )
-    guesses = schema.guess(frame)
+    guesses = guess_columns(frame)
     assert [guess.role for guess in guesses] == ["undecided"] * 2
     assert "it and 'x1' could be a latitude and a longitude" in guesses[0].why
 

@@ -11,11 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wideberth import schema
-from wideberth.advice import proposed_policy
+from wideberth.checks.protection import proposed_policy
+from wideberth.core.types import _numbers, _significant, convert, infer_type
 from wideberth.errors import ParameterError, PolicyError, TableError
-from wideberth.schema.types import _numbers, _significant
-from wideberth.tables import ReadOptions
+from wideberth.io import ReadOptions
+from wideberth.policy.guesses import Guess, guess_columns
+from wideberth.policy.proposal import Proposal, Suggestion, policy_text
+from wideberth.policy.roles import ROLES, check_roles
 
 LONG = Decimal("12345678901234567.5")
 HIDDEN = "Zanzibar7"
@@ -68,19 +70,19 @@ TEXT_COLUMNS = [
 
 @pytest.mark.parametrize(("expected", "values"), TEXT_COLUMNS)
 def test_text_columns_are_told_by_all_their_values(expected: str, values: list[str]) -> None:
-    assert schema.infer_type(pl.Series([*values, None], dtype=pl.String)) == expected
+    assert infer_type(pl.Series([*values, None], dtype=pl.String)) == expected
 
 
 def test_one_late_value_changes_the_type() -> None:
     values = ["1"] * 10_000
-    assert schema.infer_type(pl.Series(values)) == "integer"
-    assert schema.infer_type(pl.Series([*values, "one"])) == "category"
+    assert infer_type(pl.Series(values)) == "integer"
+    assert infer_type(pl.Series([*values, "one"])) == "category"
 
 
 def test_a_category_is_few_values_that_recur() -> None:
     names = [f"v{i}" for i in range(30)]
-    assert schema.infer_type(pl.Series(names * 2)) == "text"
-    assert schema.infer_type(pl.Series(names * 100)) == "category"
+    assert infer_type(pl.Series(names * 2)) == "text"
+    assert infer_type(pl.Series(names * 100)) == "category"
 
 
 @pytest.mark.parametrize(
@@ -105,7 +107,7 @@ def test_a_category_is_few_values_that_recur() -> None:
     ],
 )
 def test_typed_columns_keep_their_type(expected: str, series: pl.Series) -> None:
-    assert schema.infer_type(series) == expected
+    assert infer_type(series) == expected
 
 
 @pytest.mark.parametrize(
@@ -131,7 +133,7 @@ def test_typed_columns_keep_their_type(expected: str, series: pl.Series) -> None
     ],
 )
 def test_text_converts(type_: str, values: list[str], dtype: pl.DataType, expected: list) -> None:
-    converted = schema.convert(pl.Series("c", values, dtype=pl.String), type_)
+    converted = convert(pl.Series("c", values, dtype=pl.String), type_)
     assert converted.dtype == dtype
     assert converted.to_list() == expected
     assert converted.name == "c"
@@ -154,7 +156,7 @@ def test_text_converts(type_: str, values: list[str], dtype: pl.DataType, expect
     ],
 )
 def test_typed_columns_convert(type_: str, series: pl.Series, expected: list) -> None:
-    assert schema.convert(series, type_).to_list() == expected
+    assert convert(series, type_).to_list() == expected
 
 
 @pytest.mark.parametrize(
@@ -170,7 +172,7 @@ def test_typed_columns_convert(type_: str, series: pl.Series, expected: list) ->
 def test_a_misfit_is_named_by_column_and_row_alone(type_: str, good: str, noun: str) -> None:
     series = pl.Series("salary", [good, None] * 8 + [HIDDEN, good, HIDDEN])
     with pytest.raises(TableError, match="try: write") as caught:
-        schema.convert(series, type_)
+        convert(series, type_)
     assert caught.value.what == f"column 'salary', row 17: not {noun}"
     assert HIDDEN not in str(caught.value)
 
@@ -186,7 +188,7 @@ def test_a_misfit_is_named_by_column_and_row_alone(type_: str, good: str, noun: 
 )
 def test_values_out_of_range_do_not_fit(type_: str, series: pl.Series, row: int) -> None:
     with pytest.raises(TableError, match=f"^column 'c', row {row}: not "):
-        schema.convert(series, type_)
+        convert(series, type_)
 
 
 @pytest.mark.parametrize(
@@ -205,13 +207,13 @@ def test_numbers_of_more_digits_than_can_be_held_are_refused(
     type_: str, values: list[str], row: int
 ) -> None:
     with pytest.raises(TableError, match="needs more than 38 digits") as caught:
-        schema.convert(pl.Series("c", values), type_)
+        convert(pl.Series("c", values), type_)
     assert caught.value.what.startswith(f"column 'c', row {row}: ")
 
 
 def test_long_integers_of_a_typed_column_are_not_rounded_to_floats() -> None:
     for numbers in (pl.Series([2**53 + 1, 5]), pl.Series([Decimal("0.1234567890123456789")])):
-        assert schema.convert(numbers, "float").equals(numbers)
+        assert convert(numbers, "float").equals(numbers)
 
 
 @pytest.mark.parametrize(
@@ -227,43 +229,43 @@ def test_long_integers_of_a_typed_column_are_not_rounded_to_floats() -> None:
 )
 def test_nested_and_flat_do_not_convert(series: pl.Series, type_: str, kind: str) -> None:
     with pytest.raises(TableError) as caught:
-        schema.convert(series, type_)
+        convert(series, type_)
     assert caught.value.what == f"column 'c' has polars type {kind}, which makes no {type_}"
     assert HIDDEN not in str(caught.value)
 
 
 def test_an_unknown_type_lists_the_known() -> None:
     with pytest.raises(ParameterError, match="there is no type 'number'") as caught:
-        schema.convert(pl.Series([1]), "number")
+        convert(pl.Series([1]), "number")
     assert "integer" in str(caught.value.hint)
 
 
 @given(st.lists(st.one_of(st.none(), st.text(max_size=5), st.integers().map(str))))
 def test_a_column_always_converts_to_its_inferred_type(values: list[str | None]) -> None:
     series = pl.Series("c", values, dtype=pl.String)
-    converted = schema.convert(series, schema.infer_type(series))
+    converted = convert(series, infer_type(series))
     assert converted.is_null().to_list() == series.is_null().to_list()
 
 
 @given(st.lists(st.integers(-(2**63), 2**63 - 1), min_size=1))
 def test_integers_come_back_exactly(values: list[int]) -> None:
     series = pl.Series([str(v) for v in values])
-    assert schema.infer_type(series) == "integer"
-    assert schema.convert(series, "integer").to_list() == values
+    assert infer_type(series) == "integer"
+    assert convert(series, "integer").to_list() == values
 
 
 @given(st.lists(st.decimals(-(10**15), 10**15, places=2), min_size=1))
 def test_decimals_come_back_exactly(values: list[Decimal]) -> None:
     series = pl.Series([f"{v:f}" for v in values])
-    assert schema.infer_type(series) == "decimal"
-    assert schema.convert(series, "decimal").to_list() == values
+    assert infer_type(series) == "decimal"
+    assert convert(series, "decimal").to_list() == values
 
 
 @given(st.lists(st.dates(), min_size=1))
 def test_dates_come_back_exactly(values: list[dt.date]) -> None:
     series = pl.Series([v.isoformat() for v in values])
-    assert schema.infer_type(series) == "date"
-    assert schema.convert(series, "date").to_list() == values
+    assert infer_type(series) == "date"
+    assert convert(series, "date").to_list() == values
 
 
 def few(*values: object) -> list[object]:
@@ -302,7 +304,7 @@ UNIQUE = [f"u{i}" for i in range(100)]
     ],
 )
 def test_roles_come_with_a_reason(column: str, values: list, role: str, why: str) -> None:
-    (guess,) = schema.guess(pl.DataFrame({column: values}))
+    (guess,) = guess_columns(pl.DataFrame({column: values}))
     assert guess.role == role
     assert why in guess.why
     assert guess.column == column
@@ -310,20 +312,20 @@ def test_roles_come_with_a_reason(column: str, values: list, role: str, why: str
 
 
 def test_a_single_row_is_not_taken_for_harmless() -> None:
-    roles = [g.role for g in schema.guess(pl.DataFrame({"a": [1], "b": ["x"]}))]
+    roles = [g.role for g in guess_columns(pl.DataFrame({"a": [1], "b": ["x"]}))]
     assert roles == ["undecided"] * 2
 
 
 def test_names_that_look_like_patterns_are_names() -> None:
     frame = pl.DataFrame({"^a.*$": ["1", "2"], "ab": ["x", "y"]})
-    assert [(g.column, g.type) for g in schema.guess(frame)] == [
+    assert [(g.column, g.type) for g in guess_columns(frame)] == [
         ("^a.*$", "integer"),
         ("ab", "text"),
     ]
 
 
 def test_roles_that_fit_pass() -> None:
-    schema.check_roles(["a", "b"], {"quasi": ["a"], "sensitive": ["b"], "identifier": []})
+    check_roles(["a", "b"], {"quasi": ["a"], "sensitive": ["b"], "identifier": []})
 
 
 @pytest.mark.parametrize(
@@ -348,7 +350,7 @@ def test_roles_that_fit_pass() -> None:
 )
 def test_every_column_has_exactly_one_role(roles: dict, what: str, hint: str) -> None:
     with pytest.raises(PolicyError) as caught:
-        schema.check_roles(["age", "salary"], roles)
+        check_roles(["age", "salary"], roles)
     assert caught.value.what == what
     assert hint in str(caught.value.hint)
 
@@ -367,8 +369,8 @@ def people() -> pl.DataFrame:
 
 
 def test_the_policy_says_what_was_guessed(people: pl.DataFrame) -> None:
-    guesses = schema.guess(people)
-    text = schema.policy_text(guesses, "people.csv", proposal=proposed_policy(people, guesses))
+    guesses = guess_columns(people)
+    text = policy_text(guesses, "people.csv", proposal=proposed_policy(people, guesses))
     policy = tomllib.loads(text)
     assert policy == {
         "version": 1,
@@ -387,7 +389,7 @@ def test_the_policy_says_what_was_guessed(people: pl.DataFrame) -> None:
         "hierarchies": {},
         "transform": {"align": {"age": 5}},
     }
-    schema.check_roles(people.columns, policy["roles"])
+    check_roles(people.columns, policy["roles"])
     assert '"disease",  # category, 33 missing: the name has "disease"; 2 distinct' in text
     assert "# age = { interval = [5, 10, 20, 40] }" in text
     assert "WARNING" not in text
@@ -397,8 +399,8 @@ def test_the_policy_says_what_was_guessed(people: pl.DataFrame) -> None:
 
 def test_a_policy_without_sensitive_columns_warns() -> None:
     frame = pl.DataFrame({"age": [1, 2, 3, 4, 5]})
-    guesses = schema.guess(frame)
-    text = schema.policy_text(guesses, "t.csv", proposal=proposed_policy(frame, guesses))
+    guesses = guess_columns(frame)
+    text = policy_text(guesses, "t.csv", proposal=proposed_policy(frame, guesses))
     assert "# WARNING: no column looks sensitive" in text
     assert tomllib.loads(text)["principle"] == [{"name": "k-anonymity", "k": 5}]
 
@@ -419,25 +421,24 @@ def test_a_policy_without_sensitive_columns_warns() -> None:
 def test_the_policy_keeps_how_the_table_was_read(
     options: ReadOptions | None, expected: dict | None
 ) -> None:
-    policy = tomllib.loads(schema.policy_text([], "t.csv", options))
+    policy = tomllib.loads(policy_text([], "t.csv", options))
     assert policy.get("table") == expected
 
 
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
 
 
-@given(st.lists(NAMES, unique=True), NAMES, st.sampled_from(schema.ROLES))
+@given(st.lists(NAMES, unique=True), NAMES, st.sampled_from(ROLES))
 def test_any_names_make_valid_toml(columns: list[str], table: str, role: str) -> None:
-    guesses = [schema.Guess(c, "float", role, 9, 0, "because") for c in columns]
-    proposal = schema.Proposal(
+    guesses = [Guess(c, "float", role, 9, 0, "because") for c in columns]
+    proposal = Proposal(
         principles=[
-            schema.Suggestion({"name": "delta-l", "on": c, "allowed": [c]}, f"about {c}")
-            for c in columns
+            Suggestion({"name": "delta-l", "on": c, "allowed": [c]}, f"about {c}") for c in columns
         ],
-        hierarchies={c: schema.Suggestion({"interval": [1, 2]}, c) for c in columns},
-        align={c: schema.Suggestion(0.5, c) for c in columns},
+        hierarchies={c: Suggestion({"interval": [1, 2]}, c) for c in columns},
+        align={c: Suggestion(0.5, c) for c in columns},
     )
-    policy = tomllib.loads(schema.policy_text(guesses, table, proposal=proposal))
+    policy = tomllib.loads(policy_text(guesses, table, proposal=proposal))
     assert policy["roles"][role] == columns
     assert list(policy["types"]) == columns
     asked = policy.get("principle", [])
@@ -449,22 +450,22 @@ def test_any_names_make_valid_toml(columns: list[str], table: str, role: str) ->
 def test_one_slip_among_numbers_is_remarked_on() -> None:
     pay = [str(1000 + i) for i in range(100)]
     pay[41] = "n.n."
-    (found,) = schema.guess(pl.DataFrame({"salary": pay}))
+    (found,) = guess_columns(pl.DataFrame({"salary": pay}))
     assert found.type == "text"
     assert "ALL BUT 1 ARE NUMBERS, see row 42" in found.why
     assert "n.n." not in found.why
-    (plain,) = schema.guess(pl.DataFrame({"city": ["Bonn", "Ulm", "7"]}))
+    (plain,) = guess_columns(pl.DataFrame({"city": ["Bonn", "Ulm", "7"]}))
     assert "NUMBERS" not in plain.why
     leading = [f"{i:05}" for i in range(100)]  # postcodes: text, and no slip
-    (codes,) = schema.guess(pl.DataFrame({"zip": leading}))
+    (codes,) = guess_columns(pl.DataFrame({"zip": leading}))
     assert "NUMBERS" not in codes.why
 
 
 def test_thousands_are_no_decimals() -> None:
     with pytest.raises(TableError, match=r'pay = "1234,56" or pay = "1,234\.56" under'):
-        schema.convert(pl.Series("pay", ["66030", "66,030"]), "integer")
+        convert(pl.Series("pay", ["66030", "66,030"]), "integer")
     with pytest.raises(TableError, match='try: pay = "1234,56" under'):
-        schema.convert(pl.Series("pay", ["66030", "66,03"]), "float")
+        convert(pl.Series("pay", ["66030", "66,03"]), "float")
 
 
 @given(

@@ -17,8 +17,8 @@ import wideberth as wb
 from kernels import samples
 from wideberth.algorithms.demand import Demand
 from wideberth.algorithms.suppression import suppress
-from wideberth.encode import encode
-from wideberth.groups import Groups
+from wideberth.core.codes import encode
+from wideberth.core.groups import Groups
 from wideberth.principles import Principle, iterate, lookup, parse
 
 LEAST = {

@@ -23,9 +23,9 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 import wideberth as wb
-from wideberth import tables
+from wideberth import io
 from wideberth.errors import OutputError, ParameterError, TableError
-from wideberth.tables import ReadOptions, TableWarning
+from wideberth.io import ReadOptions, TableWarning
 
 HIDDEN = "Zanzibar7"
 PEOPLE = pl.DataFrame(
@@ -47,8 +47,8 @@ def put(path: Path, content: str | bytes) -> Path:
 
 def by_file(name: str) -> Callable[[pl.DataFrame, Path], pl.DataFrame]:
     def travel(frame: pl.DataFrame, folder: Path) -> pl.DataFrame:
-        tables.write(frame, folder / name)
-        return tables.read(folder / name)
+        io.write(frame, folder / name)
+        return io.read(folder / name)
 
     return travel
 
@@ -57,10 +57,10 @@ def by_memory(
     make: Callable[[pl.DataFrame], Any], kind: type
 ) -> Callable[[pl.DataFrame, Path], pl.DataFrame]:
     def travel(frame: pl.DataFrame, _: Path) -> pl.DataFrame:
-        inside, back = tables.adopt(make(frame))
+        inside, back = io.adopt(make(frame))
         outside = back(inside)
         assert isinstance(outside, kind)
-        return tables.adopt(outside)[0]
+        return io.adopt(outside)[0]
 
     return travel
 
@@ -141,16 +141,16 @@ def test_any_text_survives_csv(
 ) -> None:
     frame = pl.DataFrame(rows, schema={"a": pl.String, "b": pl.String}, orient="row")
     path = tmp_path_factory.mktemp("csv") / ("t.tsv" if tab else "t.csv")
-    tables.write(frame, path)
+    io.write(frame, path)
     delimiter = None if tab else ","
-    assert_frame_equal(tables.read(path, ReadOptions(delimiter=delimiter)), frame)
+    assert_frame_equal(io.read(path, ReadOptions(delimiter=delimiter)), frame)
 
 
 # --- CSV, its dialects and encodings -----------------------------------------------------
 
 
 def test_csv_stays_text(tmp_path: Path) -> None:
-    frame = tables.read(put(tmp_path / "t.csv", "a,b,c\n007,1.50,true\n"))
+    frame = io.read(put(tmp_path / "t.csv", "a,b,c\n007,1.50,true\n"))
     assert frame.rows() == [("007", "1.50", "true")]
     assert set(frame.dtypes) == {pl.String}
 
@@ -159,10 +159,10 @@ def test_missing_tokens_are_compared_without_blanks_or_quotes(tmp_path: Path) ->
     content = 'a,b\n?,x\n" ? ",y\nNA, NA\n"",  \nn/a,NAN\n'
     path = put(tmp_path / "t.csv", content)
     rows = [(None, "x"), (None, "y"), (None, None), (None, None), ("n/a", "NAN")]
-    assert tables.read(path).rows() == rows
-    other = tables.read(path, ReadOptions(missing=(" n/a ",)))
+    assert io.read(path).rows() == rows
+    other = io.read(path, ReadOptions(missing=(" n/a ",)))
     assert other["a"].to_list() == ["?", " ? ", "NA", "", None]
-    assert tables.read(path, ReadOptions(missing=()))["a"].null_count() == 0
+    assert io.read(path, ReadOptions(missing=()))["a"].null_count() == 0
 
 
 BLANKS = " \t\x0b\x0c\x85\xa0\u1680\u2003\u2028\u3000"
@@ -174,13 +174,13 @@ def test_any_blank_around_a_missing_token(
 ) -> None:
     path = tmp_path_factory.mktemp("csv") / "t.csv"
     frame = pl.DataFrame(rows, schema={"a": pl.String, "b": pl.String}, orient="row")
-    tables.write(frame, path)
+    io.write(frame, path)
     expected = [
         tuple(None if cell.strip() in ("", "?", "NA", "–") else cell for cell in row)
         for row in rows
     ]
     options = ReadOptions(delimiter=",", missing=("?", "", "NA", "–"))
-    assert tables.read(path, options).rows() == expected
+    assert io.read(path, options).rows() == expected
 
 
 @pytest.mark.parametrize(
@@ -203,7 +203,7 @@ def test_any_blank_around_a_missing_token(
     ],
 )
 def test_delimiters_are_detected(tmp_path: Path, content: str, width: int) -> None:
-    frame = tables.read(put(tmp_path / "t.csv", content))
+    frame = io.read(put(tmp_path / "t.csv", content))
     assert frame.width == width
     assert all(name == name.strip() for name in frame.columns)
 
@@ -215,14 +215,14 @@ def test_a_header_of_any_length(tmp_path: Path) -> None:
     path = tmp_path / "wide.csv"
     path.write_text("\n".join(lines))
     assert len(lines[0]) > 1 << 17
-    table = tables.read(path)
+    table = io.read(path)
     assert table.columns == names
     assert table.height == 4
 
 
 def test_detection_sees_whole_records_only(tmp_path: Path) -> None:
     row = '"' + "line; with, marks\n" * 50 + '";2\n'
-    frame = tables.read(put(tmp_path / "t.csv", "a;b\n" + row * 200))
+    frame = io.read(put(tmp_path / "t.csv", "a;b\n" + row * 200))
     assert frame.shape == (200, 2)
 
 
@@ -230,14 +230,14 @@ def test_detection_sees_whole_records_only(tmp_path: Path) -> None:
 def test_a_given_delimiter_is_used(tmp_path: Path, given_: str) -> None:
     mark = given_.replace("\\t", "\t")
     path = put(tmp_path / "t.csv", f"a,x{mark}b,y\n1,2{mark}3,4\n")
-    assert tables.read(path, ReadOptions(delimiter=given_)).columns == ["a,x", "b,y"]
+    assert io.read(path, ReadOptions(delimiter=given_)).columns == ["a,x", "b,y"]
 
 
 @pytest.mark.parametrize("bad", ["", ",,", "é", '"', "\n"])
 def test_a_delimiter_is_one_character(tmp_path: Path, bad: str) -> None:
     path = put(tmp_path / "t.csv", "a,b\n1,2\n")
     with pytest.raises(ParameterError, match="cannot be a delimiter"):
-        tables.read(path, ReadOptions(delimiter=bad))
+        io.read(path, ReadOptions(delimiter=bad))
 
 
 @pytest.mark.parametrize(
@@ -258,33 +258,33 @@ def test_a_delimiter_is_one_character(tmp_path: Path, bad: str) -> None:
 def test_encodings(tmp_path: Path, encoding: str, given_: str | None, name: str) -> None:
     data = 'é,b\nß,1\nx,"y\nz"\n'.encode(encoding)
     path = put(tmp_path / name, gzip.compress(data) if name.endswith(".gz") else data)
-    frame = tables.read(path, ReadOptions(encoding=given_))
+    frame = io.read(path, ReadOptions(encoding=given_))
     assert frame.rows(named=True) == [{"é": "ß", "b": "1"}, {"é": "x", "b": "y\nz"}]
 
 
 def test_big_endian_utf16_is_told_by_its_mark(tmp_path: Path) -> None:
     path = put(tmp_path / "t.csv", codecs.BOM_UTF16_BE + "a,b\né,2\n".encode("utf-16-be"))
-    assert tables.read(path).rows() == [("é", "2")]
+    assert io.read(path).rows() == [("é", "2")]
 
 
 @pytest.mark.parametrize("content", [b"a,b\n1,2\n\xe9,3\n", b"\xe9,b\n1,2\n"])
 def test_windows_1252_is_assumed_aloud(tmp_path: Path, content: bytes) -> None:
     path = put(tmp_path / "t.csv", content)
     with pytest.warns(TableWarning, match=r"of t\.csv is not valid UTF-8: read as") as caught:
-        frame = tables.read(path)
+        frame = io.read(path)
     assert len(caught) == 1
     assert caught[0].filename == __file__
     assert "é" in [*frame.columns, *frame.to_series()]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        tables.read(path, ReadOptions(encoding="cp1252"))
+        io.read(path, ReadOptions(encoding="cp1252"))
 
 
 def test_late_bad_bytes_are_located(tmp_path: Path) -> None:
     content = b"a,b\n" + b"1,2\n" * 50_000 + b"\xff,2\n"
     path = put(tmp_path / "t.csv", content)
     with pytest.raises(TableError, match=r"^line 50002 of t\.csv is not valid utf-8\n"):
-        tables.read(path, ReadOptions(encoding="utf-8"))
+        io.read(path, ReadOptions(encoding="utf-8"))
 
 
 # --- every bad file ----------------------------------------------------------------------
@@ -331,7 +331,7 @@ BAD_FILES: list[tuple[str, str | bytes, str]] = [
 @pytest.mark.parametrize(("name", "content", "what"), BAD_FILES, ids=range(len(BAD_FILES)))
 def test_bad_files(tmp_path: Path, name: str, content: str | bytes, what: str) -> None:
     with pytest.raises(TableError) as caught:
-        tables.read(put(tmp_path / name, content))
+        io.read(put(tmp_path / name, content))
     assert caught.value.what == what
     assert caught.value.hint
     assert HIDDEN not in str(caught.value)
@@ -341,51 +341,51 @@ def test_bad_files(tmp_path: Path, name: str, content: str | bytes, what: str) -
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     path = tmp_path / "no.csv"
     with pytest.raises(TableError, match="check the path") as caught:
-        tables.read(str(path))
+        io.read(str(path))
     assert caught.value.what == f"there is no file {path}"
 
 
 def test_a_directory(tmp_path: Path) -> None:
     (tmp_path / "t.csv").mkdir()
     with pytest.raises(TableError, match=r"t\.csv is a directory"):
-        tables.read(tmp_path / "t.csv")
+        io.read(tmp_path / "t.csv")
 
 
 @pytest.mark.parametrize("name", ["t.csv", "t.parquet"])
 def test_a_file_that_may_not_be_read(
     tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tables.write(PEOPLE, tmp_path / name)
+    io.write(PEOPLE, tmp_path / name)
 
     def refuse(*_: object) -> None:
         raise PermissionError
 
     monkeypatch.setattr(Path, "open", refuse)
     with pytest.raises(TableError, match=r"may not be read\n  try: ask for permission"):
-        tables.read(tmp_path / name)
+        io.read(tmp_path / name)
 
 
 @pytest.mark.parametrize("name", ["t.parquet", "t.arrow"])
 def test_no_rows(tmp_path: Path, name: str) -> None:
-    tables.write(PEOPLE.clear(), tmp_path / name)
+    io.write(PEOPLE.clear(), tmp_path / name)
     with pytest.raises(TableError, match=rf"^{name} has no rows\n"):
-        tables.read(tmp_path / name)
+        io.read(tmp_path / name)
 
 
 @pytest.mark.parametrize("cut", [5, 60, 200])
 def test_truncated_parquet(tmp_path: Path, cut: int) -> None:
     path = tmp_path / "t.parquet"
-    tables.write(PEOPLE, path)
+    io.write(PEOPLE, path)
     put(path, path.read_bytes()[:-cut])
     with pytest.raises(TableError, match="is damaged, or not what its suffix says"):
-        tables.read(path)
+        io.read(path)
 
 
 @pytest.mark.parametrize("encoding", ["klingon", "hex", "a\0b"])
 def test_an_unknown_encoding(tmp_path: Path, encoding: str) -> None:
     path = put(tmp_path / "t.csv", ROWS_2)
     with pytest.raises(TableError, match="there is no encoding") as caught:
-        tables.read(path, ReadOptions(encoding=encoding))
+        io.read(path, ReadOptions(encoding=encoding))
     assert repr(encoding) in caught.value.what
 
 
@@ -393,29 +393,29 @@ def test_an_unknown_encoding(tmp_path: Path, encoding: str) -> None:
 
 
 def test_csv_writes_missing_as_nothing(tmp_path: Path) -> None:
-    tables.write(pl.DataFrame({"a": [1, None], "b": [None, "x"]}), tmp_path / "t.csv")
+    io.write(pl.DataFrame({"a": [1, None], "b": [None, "x"]}), tmp_path / "t.csv")
     assert (tmp_path / "t.csv").read_text() == "a,b\n1,\n,x\n"
 
 
 @pytest.mark.parametrize("name", ["t.csv.gz", "t.parquet", "t.arrow"])
 def test_the_same_table_is_the_same_file(tmp_path: Path, name: str) -> None:
-    tables.write(PEOPLE, tmp_path / name)
+    io.write(PEOPLE, tmp_path / name)
     first = (tmp_path / name).read_bytes()
-    tables.write(PEOPLE, tmp_path / name, force=True)
+    io.write(PEOPLE, tmp_path / name, force=True)
     assert (tmp_path / name).read_bytes() == first
 
 
 def test_text_is_written_as_it_is(tmp_path: Path) -> None:
-    tables.write_text("é\r\n\n", tmp_path / "policy.toml")
+    io.write_text("é\r\n\n", tmp_path / "policy.toml")
     assert (tmp_path / "policy.toml").read_bytes() == "é\r\n\n".encode()
 
 
 def write_table(path: Path, **options: bool) -> None:
-    tables.write(PEOPLE, path, **options)
+    io.write(PEOPLE, path, **options)
 
 
 def write_text(path: Path, **options: bool) -> None:
-    tables.write_text("new", path, **options)
+    io.write_text("new", path, **options)
 
 
 @pytest.mark.parametrize("write", [write_table, write_text])
@@ -438,7 +438,7 @@ def test_a_link_stays_a_link(tmp_path: Path, write: Callable[..., None]) -> None
     assert path.read_text() != "old"
 
 
-@pytest.mark.parametrize("write", [write_table, write_text, tables.check_target])
+@pytest.mark.parametrize("write", [write_table, write_text, io.check_target])
 def test_places_that_cannot_be_written(tmp_path: Path, write: Callable[..., None]) -> None:
     with pytest.raises(OutputError, match=r"there is no directory .*\n  try: create it first"):
         write(tmp_path / "no" / "t.csv")
@@ -457,13 +457,13 @@ def test_what_is_read_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.chdir(tmp_path)
     for name in ("t.csv", "./t.csv", str(path), "link.csv", "twin.csv"):
         with pytest.raises(OutputError, match=r"is the file that is read \(.*t\.csv\)"):
-            tables.check_target(name, force=True, sources=["no.csv", path])
-    tables.check_target("new.csv", sources=["no.csv", path])
+            io.check_target(name, force=True, sources=["no.csv", path])
+    io.check_target("new.csv", sources=["no.csv", path])
 
 
 def test_new_files_get_the_usual_permissions(tmp_path: Path) -> None:
     usual = put(tmp_path / "usual", "")
-    tables.write(PEOPLE, tmp_path / "t.csv")
+    io.write(PEOPLE, tmp_path / "t.csv")
     assert (tmp_path / "t.csv").stat().st_mode == usual.stat().st_mode
 
 
@@ -477,20 +477,20 @@ def test_a_failure_leaves_the_old_file_and_no_other(
 
     monkeypatch.setattr(os, "fsync", fail)
     with pytest.raises(OutputError, match=r"t\.csv cannot be written: No space left on device"):
-        tables.write(PEOPLE, path, force=True)
+        io.write(PEOPLE, path, force=True)
     assert path.read_text() == "old"
     assert os.listdir(tmp_path) == ["t.csv"]
 
 
 def test_an_unknown_suffix_is_not_written(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match=r"t\.xlsx has the unknown suffix '\.xlsx'"):
-        tables.write(PEOPLE, tmp_path / "t.xlsx")
+        io.write(PEOPLE, tmp_path / "t.xlsx")
     assert not os.listdir(tmp_path)
 
 
 def test_csv_holds_no_lists(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="column 'l' holds lists, which a CSV file cannot"):
-        tables.write(TYPED, tmp_path / "t.csv")
+        io.write(TYPED, tmp_path / "t.csv")
     assert not os.listdir(tmp_path)
 
 
@@ -512,7 +512,7 @@ def test_pandas_types_and_missing_values() -> None:
             "boolean": pd.array([True, None], dtype="boolean"),
         }
     ).set_axis(["r", "r"], axis="index")
-    table, _ = tables.adopt(frame)
+    table, _ = io.adopt(frame)
     assert table.columns == list(frame.columns)
     assert table.row(1) == (None,) * 10
     assert table.row(0)[:4] == (1.5, 1.5, 1.5, 1)
@@ -522,19 +522,19 @@ def test_pandas_types_and_missing_values() -> None:
 
 def test_pandas_names_that_are_attributes_or_patterns_are_names() -> None:
     frame = pd.DataFrame({"column_names": ["x", "x"], "^c.*$": [np.nan, 1.0], "columns": [1, 2]})
-    table, back = tables.adopt(frame)
+    table, back = io.adopt(frame)
     assert table.rows() == [("x", None, 1), ("x", 1.0, 2)]
     pd.testing.assert_frame_equal(back(table), frame)
 
 
 @pytest.mark.parametrize("make", [pl.DataFrame, pl.LazyFrame, pa.table])
 def test_nan_is_a_number_elsewhere(make: Callable[..., Any]) -> None:
-    table, _ = tables.adopt(make({"x": [1.0, float("nan"), None]}))
+    table, _ = io.adopt(make({"x": [1.0, float("nan"), None]}))
     assert table["x"].is_nan().to_list() == [False, True, None]
 
 
 def test_the_way_back_takes_another_table() -> None:
-    _, back = tables.adopt(pd.DataFrame({"a": [1]}, index=[9]))
+    _, back = io.adopt(pd.DataFrame({"a": [1]}, index=[9]))
     out = back(pl.DataFrame({"b": ["x", None]}))
     assert list(out.index) == [0, 1]
     assert out["b"].isna().to_list() == [False, True]
@@ -594,7 +594,7 @@ BAD_FRAMES: list[tuple[Any, str]] = [
 @pytest.mark.parametrize(("frame", "what"), BAD_FRAMES, ids=range(len(BAD_FRAMES)))
 def test_bad_frames(frame: Any, what: str) -> None:
     with pytest.raises(TableError) as caught:
-        tables.adopt(frame)
+        io.adopt(frame)
     assert caught.value.what == what
     assert caught.value.hint
     assert HIDDEN not in str(caught.value)
@@ -605,7 +605,7 @@ def test_bad_frames(frame: Any, what: str) -> None:
 def test_integers_of_pandas_that_64_bits_do_not_hold(missing: Any) -> None:
     values = [2**70, 2**70 + 1, -(10**38) + 1, missing]
     frame = pd.DataFrame({"ok": range(4), "s": pd.Series(values, dtype=object)})
-    table, back = tables.adopt(frame)
+    table, back = io.adopt(frame)
     assert table["s"].to_list() == [*values[:3], None]
     assert back(table)["s"].tolist() == [*values[:3], None]
     for epsilon, satisfied in ((0, True), (1, False)):
@@ -616,16 +616,16 @@ def test_integers_of_pandas_that_64_bits_do_not_hold(missing: Any) -> None:
 
 def test_a_file_that_only_its_owner_may_read_stays_so(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
-    tables.write(PEOPLE, path)
+    io.write(PEOPLE, path)
     path.chmod(0o600)
-    tables.write(PEOPLE, path, force=True)
+    io.write(PEOPLE, path, force=True)
     assert path.stat().st_mode & 0o777 == 0o600
 
 
 def test_what_a_csv_file_cannot_hold(tmp_path: Path) -> None:
     spans = pl.DataFrame({"t": pl.Series([1], dtype=pl.Duration)})
     with pytest.raises(OutputError, match="'t' holds durations"):
-        tables.write(spans, tmp_path / "t.csv")
+        io.write(spans, tmp_path / "t.csv")
 
 
 FORMULAS = ["=1+1", "+49 30 12345", "-x", "--1", "@SUM(A1)", "\t=1", "\r=1", "-1-1", "=", "-5..x"]
@@ -658,9 +658,9 @@ def test_cells_that_look_like_formulas() -> None:
     for kind in kinds:
         table = frame.cast({"^x$": kind}) if kind != pl.String else frame
         for held in (table, table.lazy()):
-            assert tables.formula_cells(held) == {"^x$": expected}
+            assert io.formula_cells(held) == {"^x$": expected}
     for cell in cells:
-        found = tables.formula_cells(pl.DataFrame({"x": [cell]}, schema={"x": pl.String}))
+        found = io.formula_cells(pl.DataFrame({"x": [cell]}, schema={"x": pl.String}))
         assert bool(found) == (cell in FORMULAS and cell != "="), cell
-    assert tables.formula_cells(pl.DataFrame({"=x": [1], "-5": [2]})) == {"=x": 1}
-    assert tables.formula_cells(pl.DataFrame()) == {}
+    assert io.formula_cells(pl.DataFrame({"=x": [1], "-5": [2]})) == {"=x": 1}
+    assert io.formula_cells(pl.DataFrame()) == {}

@@ -16,14 +16,14 @@ import pytest
 
 import wideberth as wb
 from wideberth import datasets
-from wideberth.algorithms import split
-from wideberth.binding import demands_of, quasis_of
+from wideberth.algorithms.mondrian.split import split
+from wideberth.core.groups import Groups, Partition
 from wideberth.errors import InfeasibleError, ParameterError, in_the_app
-from wideberth.findings import Finding
-from wideberth.groups import Groups, Partition
-from wideberth.published import Covering, Published
-from wideberth.request import Request
-from wideberth.traces import (
+from wideberth.labels import Covering, Published
+from wideberth.policy.request import Request
+from wideberth.release.prepare import demands_of, quasis_of
+from wideberth.risk.findings import Finding
+from wideberth.risk.leaks import (
     exact_ends,
     identifiers,
     intersect,
@@ -32,9 +32,9 @@ from wideberth.traces import (
     suppressed,
     swap_audit,
 )
-from wideberth.traces.chance import Listing, agreeing, coins
-from wideberth.traces.deduction import deduce
-from wideberth.traces.swaps import less_telling
+from wideberth.risk.leaks.chance import Listing, agreeing, coins
+from wideberth.risk.leaks.joint_inference import deduce
+from wideberth.risk.leaks.swaps import less_telling
 
 QUASI = ["age", "birthplace", "occupation"]
 NEAR = "epsilon-m:epsilon=2000,m=5"
@@ -476,13 +476,13 @@ class TestIdentifiers:
         assert not personal_texts(pl.Series("place", [[1.5, 2.5]] * 9))
 
     def test_many_texts_are_sampled_and_that_is_said(self, monkeypatch: Any) -> None:
-        monkeypatch.setattr("wideberth.traces.shapes.TEXTS", 100)
+        monkeypatch.setattr("wideberth.risk.leaks.cells.TEXTS", 100)
         note = pl.Series("note", [f"to a{n}@example.org" for n in range(1000)])
         mail, sampled = personal_texts(note)
         assert (mail.severity, mail.figures["rows"]) == ("high", 100)
         assert (sampled.severity, sampled.figures["searched"]) == ("info", 100)
         assert "At least 100 of 1,000" in mail.meaning
-        monkeypatch.setattr("wideberth.traces.shapes.LETTERS", 50)
+        monkeypatch.setattr("wideberth.risk.leaks.cells.LETTERS", 50)
         long = pl.Series("note", ["x" * 60 + f" {n} ann@example.org" for n in range(30)])
         assert [found.name for found in personal_texts(long)] == ["texts-sampled"]
 
@@ -661,7 +661,7 @@ class TestIntersection:
     @pytest.fixture
     def person_by_person(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Take every table for too large to share out the rows of its boxes."""
-        monkeypatch.setattr("wideberth.traces.intersection.LINKS", 0)
+        monkeypatch.setattr("wideberth.risk.leaks.releases.LINKS", 0)
 
     @pytest.mark.usefixtures("person_by_person")
     @pytest.mark.parametrize("text", [False, True])
@@ -806,7 +806,7 @@ class TestIntersection:
         original = pl.DataFrame({"age": rng.integers(20, 60, 80), "ill": rng.integers(0, 20, 80)})
         tables = [self.made(4, 0, original), self.made(4, 2, original)]
         read = [Published.read(table, ["age"], original=original) for table in tables]
-        monkeypatch.setattr("wideberth.traces.intersection._PEOPLE", 40)
+        monkeypatch.setattr("wideberth.risk.leaks.releases._PEOPLE", 40)
         [some] = intersect(tables, read, on="ill", original=original)
         assert "leave at least" in some.title
         assert "of 80 people" in some.title
@@ -952,7 +952,7 @@ class TestDeduction:
     ) -> None:
         """Whoever is reported as certain has one value in all worlds, also if rows are missing."""
         if links is not None:
-            monkeypatch.setattr("wideberth.traces.intersection.LINKS", links)
+            monkeypatch.setattr("wideberth.risk.leaks.releases.LINKS", links)
         claimed = 0
         for seed in range(25):
             rng = np.random.default_rng(seed)
@@ -1012,7 +1012,7 @@ class TestDeduction:
         ]
         read = [Published.read(table, ["age", "zip"], original=original) for table in tables]
         [together] = intersect(tables, read, on="ill", original=original)
-        monkeypatch.setattr("wideberth.traces.intersection.LINKS", 0)
+        monkeypatch.setattr("wideberth.risk.leaks.releases.LINKS", 0)
         [alone] = intersect(tables, read, on="ill", original=original)
         few, many = (found.figures["certain"]["after"] for found in (alone, together))
         assert (few, many) == expected

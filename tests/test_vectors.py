@@ -16,13 +16,19 @@ import pyarrow as pa
 import pytest
 
 import wideberth as wb
-from wideberth import memory, schema, tables
-from wideberth.advice import proposed_policy
-from wideberth.encode import encode, join
+from wideberth import io
+from wideberth.checks.protection import proposed_policy
+from wideberth.core import memory
+from wideberth.core.codes import encode, join
+from wideberth.core.names import by_column, expanded, prefix_of
+from wideberth.core.types import convert, infer_type
+from wideberth.core.vectors import is_vector
 from wideberth.errors import OutputError, ParameterError, PolicyError, TableError
-from wideberth.forgetting import forgetful, forgetful_series
-from wideberth.policy import Policy
-from wideberth.transform import Transform
+from wideberth.io.sanitize import forgetful, forgetful_series
+from wideberth.policy.guesses import guess_columns
+from wideberth.policy.policy import Policy
+from wideberth.policy.proposal import policy_text
+from wideberth.policy.settings import Transform
 
 DISEASES = ("flu", "asthma", "bronchitis", "none")
 COLUMNS = [f"disease.{name}" for name in DISEASES]
@@ -69,9 +75,9 @@ def checked(table: object, sensitive: Any, principles: Any = DISSIMILAR, **rest:
 
 def test_a_short_form_stands_for_the_columns_of_its_prefix():
     columns = ["p.a", "age", "p.b", "pp.c", "p"]
-    assert schema.expanded(["age", "p.*"], columns) == ["age", "p.a", "p.b"]
-    assert schema.expanded(["q.*"], columns) == ["q.*"]  # whoever needs it says so
-    assert schema.expanded(["p.*"], [*columns, "p.*"]) == ["p.*"]  # literally so named
+    assert expanded(["age", "p.*"], columns) == ["age", "p.a", "p.b"]
+    assert expanded(["q.*"], columns) == ["q.*"]  # whoever needs it says so
+    assert expanded(["p.*"], [*columns, "p.*"]) == ["p.*"]  # literally so named
 
 
 def test_in_all_roles_and_in_on():
@@ -112,7 +118,7 @@ def test_in_a_policy():
 
 def test_a_policy_may_type_a_whole_prefix():
     content = {"roles": {"sensitive": ["p.*"]}, "types": {"p.*": "text", "p.b": "float"}}
-    types = schema.by_column(Policy.of(content).types, ["p.a", "p.b", "q"])
+    types = by_column(Policy.of(content).types, ["p.a", "p.b", "q"])
     assert types == {"p.a": "text", "p.b": "float"}
     table = pl.DataFrame({"q": [1, 1], "p.a": ["1.0", "1"]})  # as numbers, one value
     roles = {"quasi": "q", "sensitive": "p.*", "principles": "distinct-l:l=2"}
@@ -161,7 +167,7 @@ def test_one_prefix_is_guarded_together_by_distances_alone():
     ],
 )
 def test_prefixes(columns, prefix):
-    assert schema.prefix_of(columns) == prefix
+    assert prefix_of(columns) == prefix
 
 
 def test_a_prefix_of_nothing():
@@ -205,8 +211,8 @@ def test_the_shape_does_not_matter(table, named, kind):
 def test_published_unchanged_and_verified_from_the_file(table, named, kind, tmp_path):
     release = wb.anonymize(kind(table), quasi=QUASI, sensitive=named, principles=DISSIMILAR)
     assert type(release.table) is type(kind(table))
-    published, _ = tables.adopt(release.table)
-    original, _ = tables.adopt(kind(table))
+    published, _ = io.adopt(release.table)
+    original, _ = io.adopt(kind(table))
     sensitive = [c for c in table.columns if c.startswith("disease")]
     assert [published.schema[c] for c in sensitive] == [original.schema[c] for c in sensitive]
 
@@ -216,7 +222,7 @@ def test_published_unchanged_and_verified_from_the_file(table, named, kind, tmp_
     assert cells(published) == cells(original)
     for suffix in (".parquet", ".arrow"):
         release.save(path := tmp_path / f"release{suffix}")
-        written = tables.read(path)
+        written = io.read(path)
         assert [written.schema[c] for c in sensitive] == [published.schema[c] for c in sensitive]
         assert checked(path, named, quasi=None, group="group")
 
@@ -334,8 +340,8 @@ def test_missing_vectors(cells):
     ],
 )
 def test_types_of_vectors(dtype, vector):
-    assert schema.is_vector(dtype) == vector
-    assert (schema.infer_type(pl.Series(dtype=dtype)) == "vector") == vector
+    assert is_vector(dtype) == vector
+    assert (infer_type(pl.Series(dtype=dtype)) == "vector") == vector
 
 
 def test_components_have_names():
@@ -355,7 +361,7 @@ def test_decimals_in_lists_and_structs_stay_exact():
 
 def test_a_struct_converts_to_a_list():
     structs = pl.Series("p", [{"a": 1, "b": 2}, None, {"a": 3, "b": 4}])
-    converted = schema.convert(structs, "vector")
+    converted = convert(structs, "vector")
     assert converted.dtype == pl.List(pl.Float64)
     assert converted.to_list() == [[1.0, 2.0], None, [3.0, 4.0]]
     assert converted.name == "p"
@@ -484,10 +490,10 @@ def test_arrays_within_pandas_are_their_own():
 def test_a_file_of_text_holds_no_vectors(cells, held, tmp_path):
     frame = pl.DataFrame({"p": cells})
     with pytest.raises(OutputError, match=f"'p' holds {held}, .* CSV") as caught:
-        tables.write(frame, tmp_path / "p.csv")
+        io.write(frame, tmp_path / "p.csv")
     assert ".parquet" in str(caught.value)
-    tables.write(frame, tmp_path / "p.parquet")
-    assert tables.types_of(tmp_path / "p.parquet") == dict(frame.schema)
+    io.write(frame, tmp_path / "p.parquet")
+    assert io.types_of(tmp_path / "p.parquet") == dict(frame.schema)
 
 
 # What init proposes.
@@ -495,8 +501,8 @@ def test_a_file_of_text_holds_no_vectors(cells, held, tmp_path):
 
 def proposed(frame: pl.DataFrame) -> tuple[str, dict]:
     """Return a policy, as it is and with all principles that are commented out put in force."""
-    guesses = schema.guess(frame)
-    text = schema.policy_text(guesses, "table.csv", proposal=proposed_policy(frame, guesses))
+    guesses = guess_columns(frame)
+    text = policy_text(guesses, "table.csv", proposal=proposed_policy(frame, guesses))
     lines, marked = [], False
     for line in text.splitlines():
         marked = line == "# [[principle]]" or (marked and line.startswith("#"))
@@ -542,7 +548,7 @@ def test_shares_of_one_are_one_distribution(as_text):
     ],
 )
 def test_what_a_distribution_is(columns, whole):
-    guesses = schema.guess(pl.DataFrame(columns))
+    guesses = guess_columns(pl.DataFrame(columns))
     assert [g.part_of for g in guesses] == ["p" if whole else None] * len(columns)
 
 

@@ -17,9 +17,9 @@ import wideberth as wb
 from wideberth import datasets
 from wideberth.cli import main
 from wideberth.cli.audit import render as audit_lines
-from wideberth.reporting.terminal import render as report_lines
-from wideberth.showing.pages import environment
-from wideberth.showing.verdict import WORDS, fails, judge
+from wideberth.reports.pages import environment
+from wideberth.reports.terminal import render as report_lines
+from wideberth.risk.verdict import WORDS, fails, judge
 
 QUASI = ["age", "birthplace", "occupation"]
 TREES = {

@@ -12,10 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import wideberth as wb
-from wideberth import datasets, schema, tables
-from wideberth.encode import encode, encode_as
+from wideberth import datasets, io
+from wideberth.core.codes import encode, encode_as
+from wideberth.core.strings import held_as_words, in_words, is_text, words
+from wideberth.core.types import infer_type
 from wideberth.errors import TableError
-from wideberth.words import held_as_words, in_words, is_text, words
 
 ROWS = 12_000  # more than the first look at a file takes in
 SAL = {"quasi": ["age", "birthplace"], "sensitive": "income"}
@@ -57,15 +58,15 @@ def test_what_a_long_file_says(tmp_path_factory: pytest.TempPathFactory, few: li
     drawn = np.random.default_rng(seed).integers(0, len(few), ROWS)
     some = [few[i] for i in drawn]
     write(path, {"few": some, "name": [f"person {i}" for i in range(ROWS)]})
-    frame = tables.read(path)
+    frame = io.read(path)
     assert held_as_words(frame["few"].dtype)
     assert frame["name"].dtype == pl.String  # no value occurs twice
     missing = ("", "?", "NA")
     plain = pl.Series("few", [None if c.strip() in missing else c for c in some], dtype=pl.String)
     assert frame["few"].cast(pl.String).equals(plain)
     # Whatever is asked of the one gets the other's answer.
-    kind = schema.infer_type(plain)
-    assert schema.infer_type(frame["few"]) == kind
+    kind = infer_type(plain)
+    assert infer_type(frame["few"]) == kind
     for as_words, as_text in (
         (encode(frame["few"]), encode(plain)),
         (encode_as(frame["few"], kind), encode_as(plain, kind)),
@@ -79,9 +80,9 @@ def test_what_a_long_file_says(tmp_path_factory: pytest.TempPathFactory, few: li
 def test_a_header_is_no_value(tmp_path: Path) -> None:
     path = tmp_path / "table.csv"
     write(path, {"age": [str(20 + i % 50) for i in range(30_000)]})
-    frame = tables.read(path)
+    frame = io.read(path)
     assert held_as_words(frame["age"].dtype)
-    assert schema.infer_type(frame["age"]) == "integer"
+    assert infer_type(frame["age"]) == "integer"
     assert encode_as(frame["age"], "integer").domain.size == 50
 
 
@@ -91,15 +92,15 @@ def test_a_bad_cell_is_found_in_its_row(tmp_path: Path) -> None:
     ages[23_456] = "secret"
     write(path, {"age": ages})
     with pytest.raises(TableError, match="row 23457: not an integer"):
-        encode_as(tables.read(path)["age"], "integer")
+        encode_as(io.read(path)["age"], "integer")
 
 
 def test_a_users_categories_are_a_type() -> None:
     users = pl.Series(["1", "2"], dtype=pl.Categorical)
     ours = words(pl.Series(["1", "2"]), pl.Series([0, 1, 0], dtype=pl.UInt32))
     assert not is_text(users.dtype)
-    assert schema.infer_type(users) == "category"
-    assert schema.infer_type(ours) == "integer"
+    assert infer_type(users) == "category"
+    assert infer_type(ours) == "integer"
     texts, codes = in_words(ours)
     assert (texts.to_list(), codes.tolist()) == (["1", "2"], [0, 1, 0])
 

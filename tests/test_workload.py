@@ -18,13 +18,13 @@ from hypothesis import strategies as st
 
 import wideberth as wb
 from wideberth import datasets
-from wideberth.encode import Column, Domain
+from wideberth.core.codes import Column, Domain
+from wideberth.core.groups import Groups
 from wideberth.errors import ParameterError, TableError
-from wideberth.groups import Groups
 from wideberth.hierarchy import Hierarchy
-from wideberth.published import Published
-from wideberth.querying import query_error
-from wideberth.workload import (
+from wideberth.labels import Published
+from wideberth.utility.queries import query_error
+from wideberth.utility.workload import (
     QueryError,
     Workload,
     anatomy_answers,

@@ -9,9 +9,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from pages import api, commands, examples, reproduction
-from wideberth import metrics, principles
-from wideberth.metrics import describe as of_metrics
-from wideberth.principles import describe as of_principles
+from wideberth import principles
+from wideberth.principles import catalog as of_principles
+from wideberth.utility import metrics
+from wideberth.utility.metrics import describe as of_metrics
 
 DOCS = Path(__file__).resolve().parents[1]
 #: Folders that hold nothing but written pages: what is no longer written is removed.

@@ -40,6 +40,13 @@ def _registered() -> tuple[str, ...]:
     return tuple(sorted(name for name in known if name in wideberth.__all__))
 
 
+#: Modules that are public under a shorter name.
+MODULES = {
+    "metrics": "wideberth.utility.metrics",
+    "perturbation": "wideberth.utility.perturbation",
+    "workload": "wideberth.utility.workload",
+}
+
 TASKS: dict[str, Task] = {
     "anonymizing": Task(
         "Making a release",
@@ -188,7 +195,7 @@ def _principle(named: object) -> list[str]:
 
 def _module(name: str, title: str) -> str:
     """Write the page of a module: what it exports, or what is defined in it."""
-    module = import_module(f"wideberth.{name}")
+    module = import_module(MODULES.get(name, f"wideberth.{name}"))
     listed = getattr(module, "__all__", None) or [
         key
         for key, value in vars(module).items()

@@ -16,10 +16,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import wideberth as wb
-from wideberth.algorithms import splitting
-from wideberth.perturbation import retention
-from wideberth.transform import Transform
-from wideberth.workload import QueryError
+from wideberth.algorithms.mondrian import split
+from wideberth.policy.settings import Transform
+from wideberth.utility.perturbation import retention
+from wideberth.utility.workload import QueryError
 from wideberth_papers import li2008
 from wideberth_papers.li2008 import breaches, claims, figures, releases
 from wideberth_papers.li2008.grounds import Asked, Ground
@@ -701,7 +701,7 @@ def test_what_differs_from_the_paper_is_named_wherever_its_algorithm_is() -> Non
     """Three points: which cut, how many groups, and that all leaves are dealt."""
     docs = Path(__file__).parents[2] / "docs"
     told = [
-        splitting.__doc__,
+        split.__doc__,
         Transform.__doc__,
         (docs / "policy.md").read_text(encoding="utf-8"),
         *(figure.note for figure in figures() if "to the letter" in figure.note),

@@ -13,7 +13,7 @@ from polars.testing import assert_frame_equal
 
 import wideberth as wb
 from wideberth import datasets
-from wideberth.tables import TableWarning
+from wideberth.io import TableWarning
 from wideberth_papers import PAPERS, page, plotting, study_of, trends
 from wideberth_papers.journal import Journal
 from wideberth_papers.machanavajjhala2006.claims import (
@@ -361,16 +361,16 @@ def test_of_all_papers_one_must_be_able_to_use_a_table(tmp_path: Path) -> None:
 
 
 def test_the_names_of_columns_are_read_alone(tmp_path: Path) -> None:
-    from wideberth import tables
+    from wideberth import io
 
     (tmp_path / "a.csv").write_text("x; y\n1;2\n")
     datasets.sal(3).write_parquet(tmp_path / "a.parquet")
-    assert tables.names_of(tmp_path / "a.csv") == ["x", "y"]
-    assert tables.names_of(tmp_path / "a.parquet") == list(SAL.columns)
+    assert io.names_of(tmp_path / "a.csv") == ["x", "y"]
+    assert io.names_of(tmp_path / "a.parquet") == list(SAL.columns)
     with pytest.raises(wb.TableError, match="no file"):
-        tables.names_of(tmp_path / "none.csv")
+        io.names_of(tmp_path / "none.csv")
     with pytest.raises(wb.TableError, match="directory"):
-        tables.names_of(tmp_path)
+        io.names_of(tmp_path)
 
 
 @pytest.mark.parametrize("paper", PAPERS)

@@ -15,7 +15,7 @@ import vl_convert
 import naive
 import wideberth as wb
 from wideberth import datasets
-from wideberth.principles.deciding import Answer
+from wideberth.principles.partition.decide import Answer
 from wideberth_papers.study import Setting
 from wideberth_papers.wang2009 import STUDY, groups, maps, printed, truth
 from wideberth_papers.wang2009.graphs import (

@@ -16,8 +16,8 @@ import vl_convert
 
 import wideberth as wb
 from wideberth import datasets
+from wideberth.core.groups import Partition
 from wideberth.errors import VerificationError
-from wideberth.groups import Partition
 from wideberth.hierarchy import read_hierarchy
 from wideberth_papers import study_of
 from wideberth_papers.running import run

@@ -21,25 +21,26 @@ __version__ = "0.1.0"
 _PAPERS = "wideberth_papers"
 # Names are imported when first used, so that `wideberth --help` need not wait for polars.
 _HOME = {
-    "wideberth.advice": ["Advice", "advise"],
-    "wideberth.anatomy": ["Anatomy"],
-    "wideberth.anonymizing": ["anonymize", "partition"],
-    "wideberth.attacks": ["posterior"],
-    "wideberth.auditing": ["Audit", "audit"],
-    "wideberth.findings": ["Finding"],
-    "wideberth.measuring": ["Utility", "measure"],
-    "wideberth.probing": ["Probe", "probe"],
-    "wideberth.reporting": ["Report", "report"],
-    "wideberth.latticing": ["Lattice", "lattice"],
-    "wideberth.release": ["Release"],
-    "wideberth.checking": ["check"],
-    "wideberth.adversary": ["claims"],
-    "wideberth.claiming": ["Claim"],
-    "wideberth.results": ["CheckResult"],
-    "wideberth.twofold": ["join"],
-    "wideberth.querying": ["query_error"],
-    "wideberth.policy": ["Policy"],
+    "wideberth.checks.adversary": ["claims"],
+    "wideberth.checks.advise": ["Advice", "advise"],
+    "wideberth.checks.check": ["check"],
+    "wideberth.checks.claims": ["Claim"],
+    "wideberth.checks.result": ["CheckResult"],
+    "wideberth.errors": [
+        "EngineError",
+        "HierarchyError",
+        "InfeasibleError",
+        "OutputError",
+        "ParameterError",
+        "PolicyError",
+        "PrivacyWarning",
+        "TableError",
+        "VerificationError",
+        "WideberthError",
+    ],
     "wideberth.hierarchy": ["Hierarchy"],
+    "wideberth.policy.policy": ["Policy"],
+    "wideberth.policy.two_tables": ["join"],
     "wideberth.principles": [
         "AlphaKAnonymity",
         "DeltaLDiversity",
@@ -62,29 +63,36 @@ _HOME = {
         "parameter",
         "register",
     ],
-    "wideberth.principles.converting": [
+    "wideberth.principles.convert": [
         "implied_by_alpha_k",
         "implied_by_breach",
         "implying_alpha_k",
         "implying_breach",
         "implying_l",
     ],
-    "wideberth.errors": [
-        "EngineError",
-        "HierarchyError",
-        "InfeasibleError",
-        "OutputError",
-        "ParameterError",
-        "PolicyError",
-        "PrivacyWarning",
-        "TableError",
-        "VerificationError",
-        "WideberthError",
-    ],
+    "wideberth.release.anatomy": ["Anatomy"],
+    "wideberth.release.anonymize": ["anonymize", "partition"],
+    "wideberth.release.lattice": ["Lattice", "lattice"],
+    "wideberth.release.release": ["Release"],
+    "wideberth.reports.content": ["Report"],
+    "wideberth.reports.report": ["report"],
+    "wideberth.risk.attacks": ["posterior"],
+    "wideberth.risk.audit": ["audit"],
+    "wideberth.risk.findings": ["Finding"],
+    "wideberth.risk.outcome": ["Audit"],
+    "wideberth.utility.measure": ["measure"],
+    "wideberth.utility.models": ["Probe", "probe"],
+    "wideberth.utility.queries": ["query_error"],
+    "wideberth.utility.utility": ["Utility"],
     _PAPERS: ["Reproduction", "reproduce"],
 }
 #: Modules with names of their own: `wb.metrics.register`, `wb.datasets.census`.
-_MODULES = ("datasets", "metrics", "perturbation", "workload")
+_MODULES = {
+    "datasets": "wideberth.datasets",
+    "metrics": "wideberth.utility.metrics",
+    "perturbation": "wideberth.utility.perturbation",
+    "workload": "wideberth.utility.workload",
+}
 _WHERE = {name: module for module, names in _HOME.items() for name in names}
 
 # `from wideberth import *` works without the papers' experiments.
@@ -93,14 +101,11 @@ _LACKING = [] if find_spec(_PAPERS) else _HOME[_PAPERS]
 __all__ = ["__version__", *sorted(_WHERE.keys() - _LACKING)]
 
 if TYPE_CHECKING:
-    from wideberth.adversary import claims
-    from wideberth.advice import Advice, advise
-    from wideberth.anatomy import Anatomy
-    from wideberth.anonymizing import anonymize, partition
-    from wideberth.attacks import posterior
-    from wideberth.auditing import Audit, audit
-    from wideberth.checking import check
-    from wideberth.claiming import Claim
+    from wideberth.checks.adversary import claims
+    from wideberth.checks.advise import Advice, advise
+    from wideberth.checks.check import check
+    from wideberth.checks.claims import Claim
+    from wideberth.checks.result import CheckResult
     from wideberth.errors import (
         EngineError,
         HierarchyError,
@@ -113,11 +118,9 @@ if TYPE_CHECKING:
         VerificationError,
         WideberthError,
     )
-    from wideberth.findings import Finding
     from wideberth.hierarchy import Hierarchy
-    from wideberth.latticing import Lattice, lattice
-    from wideberth.measuring import Utility, measure
-    from wideberth.policy import Policy
+    from wideberth.policy.policy import Policy
+    from wideberth.policy.two_tables import join
     from wideberth.principles import (
         AlphaKAnonymity,
         DeltaLDiversity,
@@ -140,26 +143,34 @@ if TYPE_CHECKING:
         parameter,
         register,
     )
-    from wideberth.principles.converting import (
+    from wideberth.principles.convert import (
         implied_by_alpha_k,
         implied_by_breach,
         implying_alpha_k,
         implying_breach,
         implying_l,
     )
-    from wideberth.probing import Probe, probe
-    from wideberth.querying import query_error
-    from wideberth.release import Release
-    from wideberth.reporting import Report, report
-    from wideberth.results import CheckResult
-    from wideberth.twofold import join
+    from wideberth.release.anatomy import Anatomy
+    from wideberth.release.anonymize import anonymize, partition
+    from wideberth.release.lattice import Lattice, lattice
+    from wideberth.release.release import Release
+    from wideberth.reports.content import Report
+    from wideberth.reports.report import report
+    from wideberth.risk.attacks import posterior
+    from wideberth.risk.audit import audit
+    from wideberth.risk.findings import Finding
+    from wideberth.risk.outcome import Audit
+    from wideberth.utility.measure import measure
+    from wideberth.utility.models import Probe, probe
+    from wideberth.utility.queries import query_error
+    from wideberth.utility.utility import Utility
     from wideberth_papers import Reproduction, reproduce
 
 
 def __getattr__(name: str) -> Any:
     """Import a public name on first use."""
     if name in _MODULES:
-        return import_module(f"wideberth.{name}")
+        return import_module(_MODULES[name])
     if name not in _WHERE:
         raise AttributeError(f"module 'wideberth' has no attribute {name!r}")
     try:

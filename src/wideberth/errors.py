@@ -150,7 +150,7 @@ class InfeasibleError(WideberthError):
         What is wrong with all rows, without a word on whether some could be left out; by default
         what is said anyway.
     proposals : sequence
-        Other settings that may help, as `wideberth.advice.Alternative`.
+        Other settings that may help, as `wideberth.principles.feasibility.refusal.Alternative`.
     tries : sequence of dict
         What came of trying them: "setting", "tried", "outcome", "loss" in percent or None.
     """

@@ -20,9 +20,9 @@ from playwright.sync_api import Browser, Page
 
 import samples_report as samples
 import wideberth as wb
-from wideberth.reporting import compose
-from wideberth.reporting.pictures import pictures
-from wideberth.showing import charts
+from wideberth.reports import charts
+from wideberth.reports.content import compose
+from wideberth.reports.pictures import pictures
 
 STATIC = Path(str(files("wideberth") / "ui" / "static"))
 POLICY = (

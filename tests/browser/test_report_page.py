@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page
 import samples_report as samples
 import wideberth as wb
 from wideberth import Report, datasets
-from wideberth.reporting import compose
+from wideberth.reports.content import compose
 
 RULES = {
     "runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}

@@ -181,8 +181,8 @@ def test_distance(run, write):
 
 
 def test_distance_not_known(run, write, monkeypatch):
-    from wideberth.principles.deciding import Answer
-    from wideberth.principles.search import Searched
+    from wideberth.principles.partition.caps import Searched
+    from wideberth.principles.partition.decide import Answer
 
     write("ill.csv", VECTORS)
     monkeypatch.setattr(Searched, "answer", lambda self, codes, **_: Answer("unknown"))

@@ -15,7 +15,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from wideberth import tables
+from wideberth import io
 
 TREE = "".join(
     f"{disease};{kind};*\n"
@@ -66,7 +66,7 @@ def names(folder="."):
 
 def satisfied(quasi, sensitive, people):
     """Whether two files, read as text, are an anatomy of the people in groups of three kinds."""
-    quasi, sensitive = tables.read(quasi), tables.read(sensitive)
+    quasi, sensitive = io.read(quasi), io.read(sensitive)
     assert quasi.columns == ["age", "zip", "group"]
     assert sensitive.columns == ["group", "disease", "count"]
     disease = dict(people.select("zip", "disease").rows())
@@ -129,7 +129,7 @@ def test_into_a_folder_that_is_there(run, people):
     ],
 )
 def test_files_of_the_kind_of_the_input(run, people, source, suffix):
-    tables.write(people, source)
+    io.write(people, source)
     line = ("anonymize", source, *ANATOMIZE[2:])
     assert run(*line, "-o", "out").code == 0
     files = [f"quasi.{suffix}", f"sensitive.{suffix}"]
@@ -205,7 +205,7 @@ def test_suppression(run, people):
     outcome = run(*ANATOMIZE, "-o", "out", "--suppression-limit", "0.077")
     assert outcome.code == 0
     assert "2 rows are left out; " in outcome.out
-    assert tables.read("out/quasi.csv").height == 24
+    assert io.read("out/quasi.csv").height == 24
 
 
 # Where it goes, and what is refused before the work.
@@ -218,7 +218,7 @@ def idle(monkeypatch):
     def work(*_, **__):
         raise AssertionError("the target was not checked first")
 
-    monkeypatch.setattr("wideberth.anonymizing.anonymize", work)
+    monkeypatch.setattr("wideberth.release.anonymize.anonymize", work)
 
 
 def test_one_file_is_not_enough(run, idle):
@@ -335,12 +335,12 @@ def test_a_disk_that_is_full(run, monkeypatch, part, folder):
     def full(*_, **__):
         raise OSError(28, "No space left on device")
 
-    honest = tables.put
+    honest = io.put
 
     def put(frame, path):
         return full() if part in path.name else honest(frame, path)
 
-    monkeypatch.setattr(tables, "put", put)
+    monkeypatch.setattr(io, "put", put)
     if part == "manifest":
         monkeypatch.setattr(Path, "write_text", full)
     if folder:
@@ -351,14 +351,14 @@ def test_a_disk_that_is_full(run, monkeypatch, part, folder):
 
 
 def test_a_release_that_fails_its_verification(run, monkeypatch):
-    from wideberth import anatomizing
+    from wideberth.release import anatomized
 
-    honest = anatomizing.counted
+    honest = anatomized.counted
 
     def forged(ids, values):
         return honest(ids, values).with_columns(pl.col("row").reverse())
 
-    monkeypatch.setattr(anatomizing, "counted", forged)
+    monkeypatch.setattr(anatomized, "counted", forged)
     run(*ANATOMIZE, "-o", "out").refuses(1, "failed its own verification", "please report it")
     assert names() == INPUT
 
@@ -443,7 +443,7 @@ def test_check_with_a_policy(run, out, write):
 def test_check_of_a_group_with_another_name(run, write):
     write("policy.toml", 'group = "cell"\n' + POLICY)
     assert run("anonymize", "people.csv", "-p", "policy.toml", "-o", "out").code == 0
-    assert tables.read("out/sensitive.csv").columns[0] == "cell"
+    assert io.read("out/sensitive.csv").columns[0] == "cell"
     assert run(*CHECK, "-p", "policy.toml").code == 0
     assert run(*CHECK, "--sensitive", "disease", "--group", "cell", *LE).code == 0
     run(*CHECK, "--sensitive", "disease", *LE).refuses(1, "no column 'group'")

@@ -11,7 +11,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from wideberth import datasets, tables
+from wideberth import datasets, io
 
 ROLES = ("--qi", "age,birthplace,occupation", "--sensitive", "income")
 K = ("--principle", "k-anonymity:k=5")
@@ -46,7 +46,7 @@ def test_without_a_policy(run, census):
     assert lines[7] == "wrote out.csv and out.csv.manifest.json beside it"
     assert lines[8].startswith("not promised: ")
     assert len(lines) == 10
-    release = tables.read("out.csv")
+    release = io.read("out.csv")
     assert release.columns == [*census.columns, "group"]
     assert sorted(release["income"].cast(pl.Int64)) == sorted(census["income"])
     check = ("check", "out.csv", *ROLES, "--group", "group", *K, *PROXIMITY)
@@ -169,7 +169,7 @@ def test_identifiers_go_and_other_columns_stay(run, census):
     ).write_csv("census.csv")
     line = (*ANONYMIZE, "--identifier", "name", "--insensitive", "visits", "-o", "out.csv")
     assert run(*line).code == 0
-    assert tables.read("out.csv").columns == ["age", "birthplace", "occupation", "income", "visits"]
+    assert io.read("out.csv").columns == ["age", "birthplace", "occupation", "income", "visits"]
     assert "Doe" not in Path("out.csv").read_text() + Path("out.csv.manifest.json").read_text()
 
 
@@ -177,14 +177,14 @@ def test_how_csv_is_read(run):
     Path("odd.csv").write_text("age|pay\n" + "21|-\n35|7\n" * 5)
     line = ("anonymize", "odd.csv", "--qi", "age", "--sensitive", "pay", *K, "-o", "out.csv")
     assert run(*line, "--delimiter", "|", "--missing", "-").code == 0
-    assert tables.read("out.csv")["pay"].null_count() == 5
+    assert io.read("out.csv")["pay"].null_count() == 5
 
 
 def test_a_hierarchy_and_a_type(run, write):
     write("age.csv", "".join(f"{age};{age // 10}0s;*\n" for age in range(16, 94)))
     given = ("--hierarchy", "age=age.csv", "--type", "birthplace=category")
     assert run(*ANONYMIZE, *given, "-o", "out.csv").code == 0
-    ages = set(tables.read("out.csv")["age"])
+    ages = set(io.read("out.csv")["age"])
     assert ages <= {f"{tens}0s" for tens in range(1, 10)} | {"*"} | set(map(str, range(16, 94)))
 
 
@@ -269,7 +269,7 @@ def test_interrupted(run, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("wideberth.making.split", interrupted)
+    monkeypatch.setattr("wideberth.release.making.split", interrupted)
     outcome = run(*ANONYMIZE, "-o", "out.csv")
     assert (outcome.code, outcome.out, outcome.err.strip()) == (130, "", "interrupted")
     assert names() == ["census.csv"]
@@ -292,7 +292,7 @@ def test_cells_that_look_like_formulas_are_noticed(run, write):
 @pytest.mark.parametrize("wrong", ["disk", "bug"])
 def test_a_report_that_fails_says_that_the_release_exists(run, monkeypatch, wrong):
     from wideberth.errors import OutputError
-    from wideberth.reporting import Report
+    from wideberth.reports.content import Report
 
     def fail(*_, **__):
         raise OutputError("the disk is full", hint="another") if wrong == "disk" else KeyError("x")
@@ -309,7 +309,7 @@ def test_a_report_that_fails_says_that_the_release_exists(run, monkeypatch, wron
 
 
 def test_interrupted_while_reporting(run, monkeypatch):
-    from wideberth.reporting import Report
+    from wideberth.reports.content import Report
 
     def stop(*_, **__):
         raise KeyboardInterrupt

@@ -695,7 +695,7 @@ def test_policy_with_a_mistake_about_the_lattice(run, write, levelled, line, tra
 
 @each_way
 def test_lattice_too_large_to_search_to_the_end(run, levelled, monkeypatch, line):
-    monkeypatch.setattr("wideberth.algorithms.lattice.generalizing.LISTED", 5)
+    monkeypatch.setattr("wideberth.algorithms.lattice.generalize.LISTED", 5)
     run(*line).refuses(2, "the lattice has 16 nodes, too many to search to the end", "max_seconds")
 
 
@@ -807,7 +807,7 @@ def test_interrupted(run, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("wideberth.tables.read", interrupted)
+    monkeypatch.setattr("wideberth.io.read", interrupted)
     outcome = run("check", "people.csv", *SIZES)
     assert (outcome.code, outcome.out) == (130, "")
     assert outcome.err.strip() == "interrupted"
@@ -817,7 +817,7 @@ def test_a_panic_about_an_interrupt_is_one(run, monkeypatch):
     def broken(*_, **__):
         raise pl.exceptions.PanicException("PyErr { type: <class 'KeyboardInterrupt'> }")
 
-    monkeypatch.setattr("wideberth.checking.check", broken)
+    monkeypatch.setattr("wideberth.checks.check.check", broken)
     outcome = run("check", "people.csv", *SIZES)
     assert (outcome.code, outcome.out, outcome.err.strip()) == (130, "", "interrupted")
 
@@ -827,7 +827,7 @@ def test_a_bug_of_ours_says_no_more_than_where(run, monkeypatch, secret, kind):
     def broken(*_, **__):
         raise kind(secret)
 
-    monkeypatch.setattr("wideberth.checking.check", broken)
+    monkeypatch.setattr("wideberth.checks.check.check", broken)
     outcome = run("check", "people.csv", *SIZES)
     assert (outcome.code, outcome.out) == (1, "")
     assert "Traceback" not in outcome.err
@@ -841,7 +841,7 @@ def test_a_bug_of_ours_can_be_looked_into(run, monkeypatch, secret):
     def broken(*_, **__):
         raise RuntimeError(secret)
 
-    monkeypatch.setattr("wideberth.checking.check", broken)
+    monkeypatch.setattr("wideberth.checks.check.check", broken)
     monkeypatch.setenv("WIDEBERTH_TRACEBACK", "1")
     outcome = run("check", "people.csv", *SIZES)
     assert outcome.code == 1

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from wideberth import datasets, tables
+from wideberth import datasets, io
 
 QUASI = ("age", "birthplace", "occupation")
 
@@ -26,7 +26,7 @@ LINE = [
 
 
 def test_anonymize_under_a_limit(run):
-    tables.write(datasets.sal(6_000, seed=4), "many.csv")
+    io.write(datasets.sal(6_000, seed=4), "many.csv")
     done = run(*LINE)
     assert done.code == 0, done.err
     assert "6,000 rows" in done.out
@@ -40,7 +40,7 @@ def test_anonymize_under_a_limit(run):
 
 
 def test_options_that_need_the_table_in_memory(run):
-    tables.write(datasets.sal(100, seed=4), "many.csv")
+    io.write(datasets.sal(100, seed=4), "many.csv")
     run(*LINE, "--report", "r.html").refuses(2, "--report needs all of TABLE in memory")
     run(*LINE, "--threads", "2").refuses(2, "--threads needs all of TABLE in memory")
     run(*LINE, "--master", "local[2]").refuses(2, "--master is for --engine spark")
@@ -51,10 +51,10 @@ def test_a_folder_of_files_is_one_table(run):
     people = datasets.sal(400, seed=4)
     Path("parts.parquet").mkdir()
     for number, part in enumerate(people.iter_slices(150)):
-        tables.write(part, f"parts.parquet/{number}.parquet")
+        io.write(part, f"parts.parquet/{number}.parquet")
     line = ["check", "parts.parquet", "--qi", "age", "--sensitive", "income"]
     line += ["--principle", "distinct-l:l=2"]
-    tables.write(people, "whole.parquet")
+    io.write(people, "whole.parquet")
     there = run(*line, "--memory", "600MB", "--format", "json")
     here = run(line[0], "whole.parquet", *line[2:], "--format", "json")
     told, other = json.loads(there.out), json.loads(here.out)
@@ -63,7 +63,7 @@ def test_a_folder_of_files_is_one_table(run):
         worst["number"] = None  # groups of a file have no numbers
     assert told == other
     run(*line).refuses(1, "is a directory", "--memory")
-    tables.write(people.rename({"age": "Age"}), "parts.parquet/x.parquet")
+    io.write(people.rename({"age": "Age"}), "parts.parquet/x.parquet")
     run(*line, "--memory", "600MB").refuses(1, "have different columns")
 
 
@@ -78,7 +78,7 @@ def test_refused_before_spark_starts(run):
 
 
 def test_where_spark_cannot_write(run):
-    tables.write(datasets.sal(100, seed=4), "many.parquet")
+    io.write(datasets.sal(100, seed=4), "many.parquet")
     line = [
         "anonymize",
         "many.parquet",

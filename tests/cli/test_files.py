@@ -22,7 +22,7 @@ import polars as pl
 import pytest
 
 import wideberth as wb
-from wideberth import datasets, tables
+from wideberth import datasets, io
 from wideberth.errors import OutputError, TableError
 
 POLICY = """\
@@ -62,7 +62,7 @@ main(sys.argv[1:])
 #: Runs the command line, and says when the work begins.
 TELLING = """
 import sys
-from wideberth import anonymizing
+from wideberth.release import anonymize as anonymizing
 from wideberth.cli import main
 work = anonymizing.anonymize
 def told(*arguments, **options):
@@ -90,7 +90,7 @@ main(sys.argv[1:])
 HIT_REPORTING = """
 import os, signal, sys
 signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under nohup it would be ignored
-from wideberth.reporting import Report
+from wideberth.reports.content import Report
 Report.save = lambda *_, **__: os.kill(os.getpid(), signal.{signal})
 from wideberth.cli import main
 main(sys.argv[1:])
@@ -144,7 +144,7 @@ def complete(path):
     manifest = json.loads(Path(f"{path}.manifest.json").read_text())
     digest = hashlib.sha256(Path(path).read_bytes()).hexdigest()
     rows = manifest["verified"]["rows"]
-    return manifest["output"]["sha256"] == digest and tables.read(path).height == rows
+    return manifest["output"]["sha256"] == digest and io.read(path).height == rows
 
 
 # Where all is well
@@ -173,7 +173,7 @@ def idle(monkeypatch):
     def work(*_, **__):
         raise AssertionError("the target was not checked first")
 
-    monkeypatch.setattr("wideberth.anonymizing.anonymize", work)
+    monkeypatch.setattr("wideberth.release.anonymize.anonymize", work)
 
 
 @pytest.mark.parametrize("force", [[], ["--force"]])
@@ -362,7 +362,7 @@ def test_a_whole_run_is_killed(run, census, engine, at):
         assert run(*check).code == 0
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
-        tables.repair(out, f"{out}.manifest.json")
+        io.repair(out, f"{out}.manifest.json")
     assert [str(one.message).partition("; ")[2][:12] for one in told] == (
         [] if at < 10 else ["what it had " if at == 10 else "all its file"]
     )
@@ -597,12 +597,12 @@ def test_a_folder_that_is_read_only(census):
 
 def test_drafts_take_their_places_together(tmp_path):
     paths = [tmp_path / "a.csv", tmp_path / "b.json"]
-    with tables.drafts(*paths) as (table, text):
-        tables.put(pl.DataFrame({"a": [1]}), table)
+    with io.drafts(*paths) as (table, text):
+        io.put(pl.DataFrame({"a": [1]}), table)
         text.write_text("{}")
         assert not any(path.exists() for path in paths)
         assert (table.suffix, text.suffix) == (".csv", ".json")
-        assert tables.read(table).rows() == [("1",)]
+        assert io.read(table).rows() == [("1",)]
     assert names(tmp_path) == ["a.csv", "b.json"]
 
 
@@ -611,7 +611,7 @@ def test_drafts_of_a_failure_vanish(tmp_path, error):
     (tmp_path / "a.csv").write_text("old")
 
     def fail():
-        with tables.drafts(tmp_path / "a.csv", tmp_path / "b", force=True) as (draft, _):
+        with io.drafts(tmp_path / "a.csv", tmp_path / "b", force=True) as (draft, _):
             draft.write_text("new")
             raise error("stop")
 
@@ -630,9 +630,9 @@ def test_drafts_of_the_living_stay(tmp_path):
     unrelated = [tmp_path / ".0123abcd.draft.b.a.csv", tmp_path / ".a.csv", tmp_path / ".x.draft.a"]
     for path in (*unrelated, other):
         path.write_text("kept")
-    with tables.drafts(target) as (living,):
+    with io.drafts(target) as (living,):
         assert not left.exists()
-        tables.write_text("first", target)
+        io.write_text("first", target)
         assert living.exists()
         living.write_text("second")
         target.unlink()

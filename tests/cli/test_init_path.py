@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from wideberth import datasets, tables
+from wideberth import datasets, io
 
 HERE = Path(__file__).parents[1]
 ROWS = 240
@@ -39,7 +39,7 @@ def table(name: str) -> pl.DataFrame:
         return datasets.symptoms(ROWS, distinct=40)
     if name == "negatives":
         return negatives()
-    return tables.read(HERE / name)
+    return io.read(HERE / name)
 
 
 NAMES = (*MADE, "symptoms", "negatives", "peers/people.csv", "golden/tables/people.csv")
@@ -51,7 +51,7 @@ def path(request, run) -> Path:
     frame = table(request.param)
     suffix = "parquet" if any(kind.is_nested() for kind in frame.dtypes) else "csv"
     path = Path(f"table.{suffix}")
-    tables.write(frame, path)
+    io.write(frame, path)
     return path
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from cli.test_json import strictly
 from golden.snapshots import TABLES
-from wideberth import drawing
+from wideberth.release import lattice_plot
 
 KEYS = [
     *(
@@ -138,7 +138,7 @@ def test_interrupted(run, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("wideberth.latticing.search", interrupted)
+    monkeypatch.setattr("wideberth.release.lattice.search", interrupted)
     outcome = run(*LATTICE, "--picture", "a.svg")
     assert (outcome.code, outcome.out, outcome.err.strip()) == (130, "", "interrupted")
     assert names() == ["adults.csv", "adults.toml"]
@@ -180,9 +180,9 @@ def test_a_picture(run, name, start):
 def test_what_a_picture_shows(run, monkeypatch, drawn):
     from wideberth import lattice
 
-    monkeypatch.setattr(drawing, "DRAWN", drawn)
+    monkeypatch.setattr(lattice_plot, "DRAWN", drawn)
     result = lattice("adults.csv", policy="adults.toml")
-    spec = drawing.picture(result)
+    spec = lattice_plot.picture(result)
     kinds: dict[str, int] = {}
     for entry in spec["layer"][1 if drawn == 150 else 0]["data"]["values"]:
         kinds[entry["kind"]] = kinds.get(entry["kind"], 0) + entry.get("nodes", 1)
@@ -193,8 +193,8 @@ def test_what_a_picture_shows(run, monkeypatch, drawn):
 
 
 def test_a_picture_that_would_be_too_large(run, monkeypatch):
-    monkeypatch.setattr(drawing, "DRAWN", 10)
-    monkeypatch.setattr(drawing, "CHECKED", 20)
+    monkeypatch.setattr(lattice_plot, "DRAWN", 10)
+    monkeypatch.setattr(lattice_plot, "CHECKED", 20)
     assert run(*LATTICE, "--picture", "a.svg").code == 0  # minimal nodes tell it all
     outcome = run(*LATTICE, "--picture", "b.svg", "--suppression-limit", "0.1")
     outcome.refuses(2, "the lattice has 40 nodes, too many for a picture")
@@ -205,7 +205,7 @@ def test_a_picture_is_replaced_on_demand_only(run, write, monkeypatch):
     write("a.svg", "precious")
     line = (*LATTICE, "--picture", "a.svg")
     with monkeypatch.context() as idle:
-        idle.setattr("wideberth.latticing.lattice", None)  # so that no work is done
+        idle.setattr("wideberth.release.lattice.lattice", None)  # so that no work is done
         run(*line).refuses(1, "a.svg exists", "--force")
     assert Path("a.svg").read_text() == "precious"
     assert run(*line, "--force").code == 0

@@ -15,7 +15,8 @@ import pytest
 
 import wideberth as wb
 from wideberth.errors import UndecidedError
-from wideberth.schema import guess, people_in, people_there
+from wideberth.policy.guesses import guess_columns
+from wideberth.policy.people import people_in, people_there
 
 PATIENTS, VISITS = 400, 1771
 COUNTS = "1,771 rows, but only 400 different values of 'patient_id'"
@@ -158,7 +159,7 @@ OTHERS = {
 @pytest.mark.parametrize("kept", [True, False], ids=["identifier", "kept"])
 def test_numbers_with_a_prefix_or_zeros_tell_under_any_name(values: list[str], kept: bool) -> None:
     frame = pl.DataFrame({"who": values, "age": [i % 60 for i in range(240)]})
-    (guessed, _) = guess(frame)
+    (guessed, _) = guess_columns(frame)
     assert guessed.role == "identifier"
     assert "with several rows each" in guessed.why
     found = people_in(frame, identifier=["who"] if kept else [])
@@ -176,7 +177,7 @@ def test_numbers_with_a_prefix_or_zeros_tell_under_any_name(values: list[str], k
 def test_codes_dates_and_wages_number_nobody(values: list[str]) -> None:
     frame = pl.DataFrame({"who": values, "age": [i % 60 for i in range(240)]})
     assert people_in(frame) is None
-    assert guess(frame)[0].why.find("numbers look like those of people") < 0
+    assert guess_columns(frame)[0].why.find("numbers look like those of people") < 0
 
 
 def interviews(**more: list[Any]) -> pl.DataFrame:
@@ -361,7 +362,7 @@ def test_plain_numbers_under_an_unknown_name_are_people_if_all_they_keep_goes_wi
 @pytest.mark.parametrize("name", ["nr", "No", "num", "Nummer"])
 def test_a_bare_number_numbers_people(name: str) -> None:
     frame = unnamed_visits().rename({"kz": name})
-    assert {one.column: one.role for one in guess(frame)}[name] == "identifier"
+    assert {one.column: one.role for one in guess_columns(frame)}[name] == "identifier"
     found = people_in(frame.select(name))
     assert found is not None
     assert found.column == name

@@ -32,7 +32,7 @@ from wideberth.hierarchy import (
     read_hierarchy,
     similar_pairs,
 )
-from wideberth.policy import Policy
+from wideberth.policy.policy import Policy
 
 ROOT = Path(__file__).parents[2]
 EDUCATION = ROOT / "docs" / "trees" / "education.csv"

@@ -10,8 +10,9 @@ import polars as pl
 import pytest
 
 import wideberth as wb
-from wideberth import datasets, schema
+from wideberth import datasets
 from wideberth.errors import PolicyError, UndecidedError
+from wideberth.policy.roles import ROLES, check_roles
 
 MEANS = ("identifier (", "quasi (", "sensitive (", "insensitive (", "not protected")
 
@@ -43,7 +44,7 @@ def test_init_protects_icd10_and_leaves_the_rest_undecided(run, table):
     assert policy["roles"]["sensitive"] == ["icd10"]
     assert policy["roles"]["undecided"] == ["q7", "amount"]
     assert any(entry.get("on") == "icd10" for entry in policy["principle"])
-    for role in schema.ROLES:  # what each choice would mean, for each column
+    for role in ROLES:  # what each choice would mean, for each column
         assert text.count(f"    #   {role}  ") == 2
     assert "its 17 values become ranges" in text
     assert "its 2 values become sets of values" in text
@@ -133,6 +134,6 @@ def test_a_foreign_table_is_read_cautiously(run, table, verb):
 def test_no_column_is_undecided_and_something_else():
     roles = {"quasi": ["age"], "undecided": ["age"]}
     with pytest.raises(PolicyError, match="'age' is listed as quasi and as undecided"):
-        schema.check_roles(["age"], roles)
+        check_roles(["age"], roles)
     with pytest.raises(PolicyError, match=r"roles\.undecided must be a list"):
         wb.Policy.of({"roles": {"undecided": "q7"}})

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from wideberth import tables
+from wideberth import io
 
 COLUMNS = ["disease.flu", "disease.asthma", "disease.none"]
 QI = ("--qi", "age,zip")
@@ -63,7 +63,7 @@ def test_from_the_table_to_a_checked_release(run, files, name, asked):
     report = json.loads(again.out)["principles"][0]
     assert (report["on"], report["satisfied"]) == (on, True)
     if not name.startswith("wide"):
-        assert tables.types_of(out)["disease"] == tables.types_of(name)["disease"]
+        assert io.types_of(out)["disease"] == io.types_of(name)["disease"]
 
 
 def test_a_prefix_everywhere(run, files):
@@ -117,7 +117,7 @@ def test_no_vectors_in_a_file_of_text(run, files, name, monkeypatch):
     def never(*_: object, **__: object) -> None:
         raise AssertionError("work was begun")
 
-    monkeypatch.setattr("wideberth.anonymizing.anonymize", never)
+    monkeypatch.setattr("wideberth.release.anonymize.anonymize", never)
     held = "lists" if name == "lists.parquet" else "structs"
     run("anonymize", name, *ON_COLUMN, "-o", "out.csv").refuses(
         1, f"column 'disease' holds {held}, which a CSV file cannot", ".parquet"

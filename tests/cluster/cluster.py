@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from wideberth.engines.spark.starting import _ended
+from wideberth.engines.spark.session import _ended
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -12,7 +12,7 @@ import pytest
 import wideberth
 from cluster.cluster import Cluster, reducing, run_with_a_kill, running
 from wideberth.engines.spark.executors import require_executors, ship
-from wideberth.engines.spark.starting import opened
+from wideberth.engines.spark.session import opened
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

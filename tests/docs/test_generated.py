@@ -10,8 +10,9 @@ import pytest
 from pages import api, commands, examples
 
 import wideberth as wb
-from wideberth import cli, datasets, metrics
+from wideberth import cli, datasets
 from wideberth.principles import iterate, parse
+from wideberth.utility import metrics
 
 from .conftest import DOCS
 
@@ -128,8 +129,8 @@ def test_every_public_name_has_a_place(written: Pages) -> None:
         assert told.count(f"::: wideberth.{name}") == 1, name
     for name in datasets.__all__:
         assert f"::: wideberth.datasets.{name}" in told
-    assert "::: wideberth.metrics.register" in told
-    assert "::: wideberth.workload.QueryError" in told
+    assert "::: wideberth.utility.metrics.register" in told
+    assert "::: wideberth.utility.workload.QueryError" in told
 
 
 def test_a_name_without_a_place_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:

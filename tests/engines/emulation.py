@@ -1,6 +1,6 @@
 """Spark's part of the work, emulated: partitions are lists of batches, tasks are our own.
 
-What executors run (`wideberth.engines.spark.tasks`) is called as Spark calls it, on partitions in
+What executors run (`wideberth.engines.spark.work`) is called as Spark calls it, on partitions in
 any order and of any size, without a cluster. What is emulated are the operations on DataFrames:
 joins of codes, mapInArrow, groupBy().agg(), groupBy().applyInArrow().
 """
@@ -11,11 +11,12 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from wideberth.engines.digest import Digest
-from wideberth.engines.finishing import examples
-from wideberth.engines.spark import tasks
-from wideberth.engines.spark.tasks import BUCKET, TIES, TOLD
-from wideberth.schema import people_in, strays_in
+from wideberth.engines.spark import work
+from wideberth.engines.spark.work import BUCKET, TIES, TOLD
+from wideberth.policy.people import people_in
+from wideberth.policy.strays import strays_in
+from wideberth.principles.counts import Digest
+from wideberth.release.finishing import examples
 
 
 class Broadcast:
@@ -28,7 +29,7 @@ class Broadcast:
 
 
 class EmulatedRows:
-    """An engine, see `wideberth.engines.anonymizing.Engine`, without Spark."""
+    """An engine, see `wideberth.release.large.Engine`, without Spark."""
 
     name = "emulated"
 
@@ -72,7 +73,7 @@ class EmulatedRows:
 
     def look(self, scan):
         self.looks += 1
-        looking = tasks.Looking(Broadcast(scan), self.lines, len(scan.layout.spans))
+        looking = work.Looking(Broadcast(scan), self.lines, len(scan.layout.spans))
         found = [
             pl.DataFrame(pl.from_arrow(batch))
             for part in self.coded
@@ -92,7 +93,7 @@ class EmulatedRows:
         return sheets
 
     def finish(self, job, tree, columns, progress):
-        routing = tasks.Routing(Broadcast(tree), len(job.quasis))
+        routing = work.Routing(Broadcast(tree), len(job.quasis))
         routed = pa.Table.from_batches(
             [batch for part in self.coded for batch in routing(self.batches(part))]
         )
@@ -100,7 +101,7 @@ class EmulatedRows:
 
     def finished(self, routed, job, labels, columns):
         schema = self.schema(job, columns)
-        finishing = tasks.Finishing(Broadcast((job.slim, labels)), columns, schema)
+        finishing = work.Finishing(Broadcast((job.slim, labels)), columns, schema)
         made = []
         buckets = pl.Series(pl.from_arrow(routed[BUCKET])).unique().to_list()
         for bucket in self.rng.permutation(buckets).tolist():
@@ -144,10 +145,10 @@ class EmulatedRows:
 
 def emulated(frame, *, partitions=3, bucket_rows=60_000, seed=0, key=None, rows_seed=0, **asked):
     """Make a release as `wideberth.anonymize` would on Spark; return its table and manifest."""
-    from wideberth.clock import Clock
-    from wideberth.engines.anonymizing import by_parts
-    from wideberth.randomness import RootKey
-    from wideberth.request import Request
+    from wideberth.core.progress import Clock
+    from wideberth.kernels.randomness import RootKey
+    from wideberth.policy.request import Request
+    from wideberth.release.large import by_parts
 
     roles = {role: asked.pop(role, None) for role in ("quasi", "sensitive", "identifier")}
     roles["insensitive"] = asked.pop("insensitive", None)

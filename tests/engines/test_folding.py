@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 import wideberth as wb
 from kernels.samples import bound, principles, samples
 from laws.test_laws import SizeCap
-from wideberth.checking import Verdict
-from wideberth.engines.digest import COUNT, ENTRY, whole_groups
-from wideberth.engines.folding import Block, Question, Tally
-from wideberth.groups import Groups
+from wideberth.checks.check import Verdict
+from wideberth.checks.folding import Block, Question, Tally
+from wideberth.core.groups import Groups
 from wideberth.principles import Principle, iterate
+from wideberth.principles.counts import COUNT, ENTRY, whole_groups
 
 FOLDED = [cls for cls in iterate() if cls.needs != "population"]
 each = pytest.mark.parametrize("cls", [*FOLDED, SizeCap], ids=lambda cls: cls.name)

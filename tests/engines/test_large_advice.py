@@ -16,18 +16,20 @@ from hypothesis import strategies as st
 
 import wideberth as wb
 from kernels import samples
-from wideberth import tables
-from wideberth.advice import Advice, DissimilarityAdvice, refusal
-from wideberth.advice.about import About
-from wideberth.advice.limits import Whole
-from wideberth.advice.spacing import Spacing
-from wideberth.encode import Column, encode
-from wideberth.engines.advising import advice_on
-from wideberth.engines.digest import Digest
-from wideberth.engines.files.source import Source
+from wideberth import io
+from wideberth.checks.about import About
+from wideberth.checks.advise import Advice
+from wideberth.checks.advising import advice_on
+from wideberth.core.codes import Column, encode
+from wideberth.core.memory import bounded
+from wideberth.engines.duckdb.source import Source
 from wideberth.errors import EngineError, WideberthError
-from wideberth.memory import bounded
 from wideberth.principles import Principle, iterate, parse
+from wideberth.principles.counts import Digest
+from wideberth.principles.feasibility.gaps import Spacing
+from wideberth.principles.feasibility.limits import Whole
+from wideberth.principles.feasibility.nearness import DissimilarityAdvice
+from wideberth.principles.feasibility.refusal import refusal
 
 pytest.importorskip("duckdb")
 
@@ -185,7 +187,7 @@ def people(rows: int = 400) -> pl.DataFrame:
     "suffix", ["csv", *(pytest.param(s, marks=pytest.mark.nightly) for s in ("parquet", "arrow"))]
 )
 def test_every_kind_of_file_and_column(tmp_path: Path, suffix: str) -> None:
-    tables.write(people(), path := tmp_path / f"people.{suffix}")
+    io.write(people(), path := tmp_path / f"people.{suffix}")
     assert agree(path, "salary").numeric
     for name in ("score", "code", "disease", "born", "nothing"):
         agree(path, name)
@@ -247,7 +249,7 @@ def test_memory_is_for_files() -> None:
 
 def test_too_many_values(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pl.DataFrame({"s": [str(i) for i in range(1000)]}).write_parquet(path := tmp_path / "t.parquet")
-    monkeypatch.setattr("wideberth.engines.files.source._PER_CELL", 2**20)
+    monkeypatch.setattr("wideberth.engines.duckdb.source._PER_CELL", 2**20)
     with pytest.raises(EngineError, match="s hold 1,000 distinct values, which do not fit"):
         wb.advise(path, memory=MEMORY)
 

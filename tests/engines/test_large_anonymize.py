@@ -6,15 +6,9 @@ import polars as pl
 import pytest
 
 import wideberth as wb
-from wideberth import datasets, tables
-from wideberth.errors import (
-    EngineError,
-    InfeasibleError,
-    OutputError,
-    ParameterError,
-    TableError,
-)
-from wideberth.manifest import sha256
+from wideberth import datasets, io
+from wideberth.errors import EngineError, InfeasibleError, OutputError, ParameterError, TableError
+from wideberth.io.manifest import sha256
 
 from .emulation import emulated, groups_of
 
@@ -44,7 +38,7 @@ def spilled(tmp_path, monkeypatch):
 )
 def test_the_same_release(people, tmp_path, spilled, form, principles):
     path = tmp_path / f"people.{form}"
-    tables.write(people, path)
+    io.write(people, path)
     whole = wb.anonymize(people, **ASKED, principles=principles)
     release = wb.anonymize(path, **ASKED, principles=principles, **SMALL)
     columns = [*QUASI, "income"]

@@ -21,11 +21,11 @@ import pytest
 
 import wideberth as wb
 from naive import unnumbered
-from wideberth import tables
-from wideberth.engines.files import checking
-from wideberth.engines.files.source import Source
-from wideberth.engines.files.spill import spill
+from wideberth import io
+from wideberth.checks import check_file
+from wideberth.engines.duckdb.source import Source
 from wideberth.errors import EngineError
+from wideberth.io.scratch import spill
 
 pytest.importorskip("duckdb")
 
@@ -97,7 +97,7 @@ KNOWN: dict[str, Any] = {
 
 @pytest.mark.parametrize("suffix", ["csv", "tsv", "csv.gz", "parquet", "arrow"])
 def test_every_kind_of_file(tmp_path: Path, suffix: str) -> None:
-    tables.write(people(), path := tmp_path / f"people.{suffix}")
+    io.write(people(), path := tmp_path / f"people.{suffix}")
     assert same(path, **KNOWN, worst=8).groups > 30
     same(path, **{**KNOWN, "quasi": None}, group="group")
     same(path, quasi="code", principles="k-anonymity:k=180")  # text, and not the number 1.1
@@ -109,7 +109,7 @@ def test_odd_names_of_columns_and_files(tmp_path: Path) -> None:
     rng = random.Random(3)
     frame = pl.DataFrame({name: [rng.choice("abc") for _ in range(60)] for name in ODD})
     for name in ('it\'s a "table" [1-3]*?.parquet', "x=1.csv", "a$b{c}.arrow"):
-        tables.write(frame, path := tmp_path / name)
+        io.write(frame, path := tmp_path / name)
         same(path, quasi=ODD[:7], sensitive=ODD[7:], principles="distinct-l:on=entry,l=2")
         same(path, quasi=["Age"], sensitive="age", principles="entropy-l:l=2")
 
@@ -157,7 +157,7 @@ def test_keys_that_do_not_fit_into_one_word(tmp_path: Path) -> None:
     rng = random.Random(5)
     wide = {f"q{i}": [rng.choice([-(2**40), 0, 2**40]) for _ in range(200)] for i in range(5)}
     frame = pl.DataFrame({**wide, "s": [rng.choice("ab") for _ in range(200)]})
-    tables.write(frame, path := tmp_path / "wide.parquet")
+    io.write(frame, path := tmp_path / "wide.parquet")
     same(path, quasi=list(wide), sensitive="s", principles="entropy-l:l=2", worst=300)
 
 
@@ -173,7 +173,7 @@ def test_vectors_trees_and_several_attributes(tmp_path: Path) -> None:
             "t": [rng.choice(["x1", "x2", "y1"]) for _ in range(rows)],
         }
     )
-    tables.write(frame, path := tmp_path / "vectors.parquet")
+    io.write(frame, path := tmp_path / "vectors.parquet")
     dissimilar = "dissimilarity:epsilon=0.1,delta=0.4,k=5"
     same(path, quasi="q", sensitive="d.*", principles=dissimilar + ",distance=euclidean")
     result = same(path, quasi="q", sensitive="p", principles=dissimilar + ",distance=variational")
@@ -185,7 +185,7 @@ def test_vectors_trees_and_several_attributes(tmp_path: Path) -> None:
 
 
 def test_a_policy_settles_everything(tmp_path: Path) -> None:
-    tables.write(people().drop("code", "group"), path := tmp_path / "people.csv")
+    io.write(people().drop("code", "group"), path := tmp_path / "people.csv")
     (tmp_path / "policy.toml").write_text(
         'version = 1\npopulation = "nowhere.csv"\n'
         '[roles]\nquasi = ["sex", "zip", "age", "born"]\nsensitive = ["disease", "salary"]\n'
@@ -194,7 +194,7 @@ def test_a_policy_settles_everything(tmp_path: Path) -> None:
         '[[principle]]\nname = "epsilon-m"\non = "salary"\nepsilon = "2%"\nm = 2\n'
     )
     there = wb.check(path, policy=tmp_path / "policy.toml", memory=MEMORY)
-    frame = tables.read(path, tables.ReadOptions(missing=("m", "")))
+    frame = io.read(path, io.ReadOptions(missing=("m", "")))
     known = {"quasi": KNOWN["quasi"], "sensitive": KNOWN["sensitive"]}
     principles = ["k-anonymity:k=3", "epsilon-m:on=salary,epsilon=2%,m=2"]
     assert unnumbered(there) == unnumbered(wb.check(frame, **known, principles=principles))
@@ -204,8 +204,8 @@ def test_a_file_larger_than_its_batches_and_blocks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Text in several pieces, keys in many blocks, and a header that recurs as a row."""
-    monkeypatch.setattr("wideberth.tables.delimited._BLOCK", 4096)
-    monkeypatch.setattr("wideberth.engines.files.rewriting._ROWS", 500)
+    monkeypatch.setattr("wideberth.io.csv._BLOCK", 4096)
+    monkeypatch.setattr("wideberth.engines.duckdb.rewrite._ROWS", 500)
     monkeypatch.setattr(Source, "entries", 100)
     frame = people(5000)
     path = tmp_path / "people.csv.gz"
@@ -222,14 +222,14 @@ def test_little_memory_takes_longer(tmp_path: Path, spilled: Path) -> None:
     ).with_columns(s=pl.col("a").cast(pl.String).str.slice(0, 3), a=pl.col("a").cast(pl.String))
     frame.write_parquet(path := tmp_path / "large.parquet")
     seen = []
-    begin = checking.Block.of
+    begin = check_file.Block.of
 
     def watched(*arguments: Any) -> Any:
         seen.append([file for file in spilled.rglob("duckdb/*") if file.stat().st_size])
         return begin(*arguments)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(checking.Block, "of", watched)
+        patch.setattr(check_file.Block, "of", watched)
         known = {"quasi": ["a", "b"], "sensitive": "s", "principles": "distinct-l:l=2"}
         there = wb.check(path, memory="512MB", **known)
     assert any(seen), "nothing was spilled"
@@ -271,9 +271,9 @@ def test_text_in_another_encoding(tmp_path: Path) -> None:
     path = tmp_path / "west.csv"
     path.write_bytes("q,s\né,1\nb,2\n".encode("cp1252"))
     known = {"quasi": "q", "principles": "k-anonymity:k=1"}
-    with pytest.warns(tables.TableWarning, match="line 2 of west.csv is not valid UTF-8"):
+    with pytest.warns(io.TableWarning, match="line 2 of west.csv is not valid UTF-8"):
         there = wb.check(path, memory=MEMORY, **known)
-    with pytest.warns(tables.TableWarning):
+    with pytest.warns(io.TableWarning):
         assert unnumbered(there) == unnumbered(wb.check(path, **known))
     (tmp_path / "wide.csv").write_text("q;s\né;1\nb;2\n", encoding="utf-16")
     same(tmp_path / "wide.csv", **known)
@@ -302,7 +302,7 @@ def test_files_that_cannot_be_read(tmp_path: Path, spilled: Path) -> None:
         wb.check(tmp_path / "table.xlsx", **known)
     frame = pl.DataFrame({"q": [1, 2] * 5000})
     for name in ("damaged.parquet", "damaged.arrow", "damaged.csv.gz"):
-        tables.write(frame, path := tmp_path / name)
+        io.write(frame, path := tmp_path / name)
         path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
         with pytest.raises(wb.TableError, match="damaged"):
             wb.check(path, **known)
@@ -316,7 +316,7 @@ def test_files_that_cannot_be_read(tmp_path: Path, spilled: Path) -> None:
 
 
 def test_what_is_refused(tmp_path: Path) -> None:
-    tables.write(people(), path := tmp_path / "people.parquet")
+    io.write(people(), path := tmp_path / "people.parquet")
     known: dict[str, Any] = {"quasi": "sex", "principles": "k-anonymity:k=1"}
     for memory in ("64MB", "much", True, 1.5, "2"):
         with pytest.raises(wb.ParameterError):
@@ -337,7 +337,7 @@ def test_what_is_refused(tmp_path: Path) -> None:
 
 
 def test_rows_out_of_order_are_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    tables.write(people(), path := tmp_path / "people.parquet")
+    io.write(people(), path := tmp_path / "people.parquet")
     ordered = Source.stream
 
     def unordered(self: Source, query: str) -> Any:
@@ -367,14 +367,14 @@ def test_the_folder_is_private_and_removed(spilled: Path) -> None:
 def test_the_folder_is_removed_after_an_error(
     tmp_path: Path, spilled: Path, error: type[BaseException], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tables.write(people(), path := tmp_path / "people.csv")
+    io.write(people(), path := tmp_path / "people.csv")
     seen = []
 
     def fail(*_: Any) -> Any:
         seen.extend(spilled.iterdir())
         raise error
 
-    monkeypatch.setattr(checking.Block, "of", fail)
+    monkeypatch.setattr(check_file.Block, "of", fail)
     with pytest.raises(error):
         wb.check(path, memory=MEMORY, quasi="zip", principles="k-anonymity:k=1")
     assert seen
@@ -393,7 +393,7 @@ def test_what_a_killed_run_left_is_removed(spilled: Path) -> None:
 
 
 def test_no_room_for_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    tables.write(people(), path := tmp_path / "people.parquet")
+    io.write(people(), path := tmp_path / "people.parquet")
     monkeypatch.setenv("WIDEBERTH_SPILL", str(tmp_path / "nowhere"))
     with pytest.raises(wb.OutputError, match="no folder for intermediate results"):
         wb.check(path, memory=MEMORY, quasi="zip", principles="k-anonymity:k=1")
@@ -449,7 +449,7 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
 
 def test_a_source_counts_and_groups(tmp_path: Path) -> None:
     frame = people()
-    tables.write(frame, path := tmp_path / "people.parquet")
+    io.write(frame, path := tmp_path / "people.parquet")
     with Source.opened(path, memory=2**29) as source:
         assert (source.rows, source.schema.schema) == (500, frame.schema)
         digest = source.digest(["sex", "disease"])
@@ -485,7 +485,7 @@ def test_groups_must_be_uniform(tmp_path: Path, suffix: str) -> None:
         }
     )
     path = tmp_path / f"table.{suffix}"
-    tables.write(table, path)
+    io.write(table, path)
     known = {"sensitive": "ill", "group": "Group", "principles": "k-anonymity:k=3"}
     found = same(path, quasi=["age", "sex", "zip"], **known)
     assert not found

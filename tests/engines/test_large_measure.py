@@ -13,11 +13,11 @@ import polars as pl
 import pytest
 
 import wideberth as wb
-from wideberth import datasets, tables
-from wideberth.engines.files import measuring
-from wideberth.engines.files.source import Source
+from wideberth import datasets, io
+from wideberth.engines.duckdb.source import Source
 from wideberth.errors import EngineError, WideberthError
-from wideberth.metrics import METRICS, Figure, Material, Metric, register
+from wideberth.utility import measure_file
+from wideberth.utility.metrics import METRICS, Figure, Material, Metric, register
 
 pytest.importorskip("duckdb")
 
@@ -75,8 +75,8 @@ ROLES: dict[str, Any] = {"quasi": ["age", "job", "zip"], "sensitive": "pay"}
 def test_labels_of_all_kinds(tmp_path: Path, suffix: str) -> None:
     original = people()
     release = labels(original)[5:]
-    tables.write(original, before := tmp_path / f"people.{suffix}")
-    tables.write(release, path := tmp_path / f"release.{suffix}")
+    io.write(original, before := tmp_path / f"people.{suffix}")
+    io.write(release, path := tmp_path / f"release.{suffix}")
     found = same(path, **ROLES)
     assert found.groups > 10
     assert "discernibility" in found.figures
@@ -110,8 +110,8 @@ def test_our_own_releases(tmp_path: Path, suffix: str, recoding: str) -> None:
         recoding=kind,
         seed=1,
     )
-    tables.write(release.table, path := tmp_path / f"r.{suffix}")
-    tables.write(original, before := tmp_path / f"o.{suffix}")
+    io.write(release.table, path := tmp_path / f"r.{suffix}")
+    io.write(original, before := tmp_path / f"o.{suffix}")
     published = [c for c in release.table.columns if c not in ("pay", "group")]
     for known in ({}, {"original": before}):
         assert same(path, quasi=published, sensitive="pay", **known).groups > 5
@@ -146,8 +146,8 @@ def test_hierarchies_weights_and_k_of_a_policy(tmp_path: Path) -> None:
         '[hierarchies]\nzip = "zip.csv"\n'
     )
     release = original.with_columns(zip=pl.col("zip").str.head(3) + "**")
-    tables.write(original, before := tmp_path / "o.csv")
-    tables.write(release, path := tmp_path / "r.csv")
+    io.write(original, before := tmp_path / "o.csv")
+    io.write(release, path := tmp_path / "r.csv")
     for known in ({}, {"original": before}):
         found = same(path, policy=policy, **known)
         assert found["precision"] == 0.5
@@ -236,7 +236,7 @@ def test_an_original_that_does_not_belong(tmp_path: Path) -> None:
 
 def test_more_groups_than_fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     people().write_parquet(path := tmp_path / "r.parquet")
-    monkeypatch.setattr(measuring, "_SHARE", 2**20)
+    monkeypatch.setattr(measure_file, "_SHARE", 2**20)
     with pytest.raises(EngineError, match=r"more than \d+ groups"):
         wb.measure(path, **ROLES, memory=MEMORY)
 
@@ -244,7 +244,7 @@ def test_more_groups_than_fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 def test_nothing_is_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (spilled := tmp_path / "spill").mkdir()
     monkeypatch.setenv("WIDEBERTH_SPILL", str(spilled))
-    tables.write(people(), path := tmp_path / "r.csv")
+    io.write(people(), path := tmp_path / "r.csv")
     wb.measure(path, **ROLES, original=path, memory=MEMORY)
     assert not list(spilled.iterdir())
 
@@ -259,8 +259,8 @@ def test_a_larger_release(tmp_path: Path) -> None:
         principles="epsilon-m:epsilon=2000,m=4",
         seed=3,
     )
-    tables.write(release.table, path := tmp_path / "r.parquet")
-    tables.write(original, before := tmp_path / "o.parquet")
+    io.write(release.table, path := tmp_path / "r.parquet")
+    io.write(original, before := tmp_path / "o.parquet")
     same(path, quasi=["age", "zip", "sex"], sensitive="salary", group="group", original=before)
 
 

@@ -6,10 +6,10 @@ import pytest
 
 import wideberth as wb
 from wideberth import datasets
-from wideberth.engines import lots
-from wideberth.engines.files import rows as file_rows
+from wideberth.engines.duckdb import file_rows
 from wideberth.errors import EngineError, OutputError, VerificationError
-from wideberth.randomness import permuted
+from wideberth.kernels.randomness import permuted
+from wideberth.release import lots
 
 QUASI = ["age", "birthplace", "occupation"]
 

@@ -15,10 +15,10 @@ import polars as pl
 import pytest
 
 import wideberth as wb
-from wideberth.engines.files import limits
-from wideberth.engines.files import spill as module
-from wideberth.engines.files.spill import reserve, spill
+from wideberth.engines.duckdb import limits
 from wideberth.errors import OutputError, ParameterError
+from wideberth.io import scratch as module
+from wideberth.io.scratch import reserve, spill
 
 pytest.importorskip("duckdb")
 
@@ -46,7 +46,7 @@ def table(path: Path, rows: int) -> Path:
 _AT_WORK = """
 import sys, time
 import wideberth.cli as cli
-from wideberth.engines.files.spill import spill
+from wideberth.io.scratch import spill
 
 def work(**_):
     with spill() as folder:

@@ -20,8 +20,8 @@ import naive
 from kernels.samples import KINDS_FOR, Sample, hierarchy, principles, sample, samples, trees
 from naive import ancestry
 from wideberth.algorithms.demand import Demand
+from wideberth.hierarchy.quasi import Quasi, read_quasi
 from wideberth.principles import Principle, Rule, lookup
-from wideberth.quasi import Quasi, read_quasi
 
 QUASI = ("integers", "floats", "dates", "text", "balanced", "unbalanced")
 

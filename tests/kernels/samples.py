@@ -19,8 +19,8 @@ import polars as pl
 from hypothesis import strategies as st
 
 import naive
-from wideberth.encode import Column, encode, join
-from wideberth.groups import Groups
+from wideberth.core.codes import Column, encode, join
+from wideberth.core.groups import Groups
 from wideberth.hierarchy import Hierarchy
 from wideberth.principles import Parameter, Principle, Rule
 

@@ -19,7 +19,9 @@ from hypothesis import strategies as st
 import naive
 import wideberth as wb
 from kernels.samples import Sample, principles, samples
-from wideberth.attacks import (
+from wideberth.core.codes import encode
+from wideberth.core.groups import Groups
+from wideberth.risk.attacks import (
     CONFIDENCES,
     Background,
     Beliefs,
@@ -31,15 +33,13 @@ from wideberth.attacks import (
     Risk,
     Settings,
     interval_claim,
+    intervals,
     learn,
     own_shares,
     posterior,
-    proximity,
     share_without,
 )
-from wideberth.attacks.faced import middle
-from wideberth.encode import encode
-from wideberth.groups import Groups
+from wideberth.risk.attacks.situations import middle
 
 
 @dataclass(frozen=True)
@@ -216,17 +216,17 @@ def test_compiled_code_says_the_same(table: Sample, data: st.DataObject) -> None
     near = Neighbourhoods(table.column.domain, epsilon=epsilon, relative=relative)
     found = []
     for many in (10**9, 0):
-        with mock.patch.object(proximity, "_MANY", many):
-            assert (proximity._compiled(scene.faced.groups) is None) == (many > 0)
+        with mock.patch.object(intervals, "_MANY", many):
+            assert (intervals._compiled(scene.faced.groups) is None) == (many > 0)
             most, widths = near.intervals(scene.faced.groups)
             found.append((near.shares(scene.faced).tolist(), most.tolist(), widths.tolist()))
     assert found[0] == found[1]
 
 
 def test_numba_is_not_loaded_for_it() -> None:
-    with mock.patch.object(proximity, "_MANY", 0), mock.patch.dict(sys.modules):
+    with mock.patch.object(intervals, "_MANY", 0), mock.patch.dict(sys.modules):
         sys.modules.pop("numba", None)
-        assert proximity._compiled(Groups.of([[0]], width=1)) is None
+        assert intervals._compiled(Groups.of([[0]], width=1)) is None
 
 
 @settings(max_examples=150)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wideberth.kernels import kinds
-from wideberth.principles.dealing import deal, hands, labels_of, shuffled_within
+from wideberth.principles.partition.deal import deal, hands, labels_of, shuffled_within
 
 codes = st.lists(st.integers(0, 6), min_size=1, max_size=14)
 

@@ -19,10 +19,10 @@ import numpy as np
 import pytest
 
 import naive
-from wideberth.algorithms import blocks
-from wideberth.exact import Bools, Ints
-from wideberth.principles import deciding
-from wideberth.principles.deciding import (
+from wideberth.algorithms.mondrian import blocks
+from wideberth.core.exact import Bools, Ints
+from wideberth.principles.partition import decide as deciding
+from wideberth.principles.partition.decide import (
     Answer,
     Witness,
     by_constraints,
@@ -34,8 +34,8 @@ from wideberth.principles.deciding import (
     room_for_clique,
     searched,
 )
-from wideberth.principles.local import Local
-from wideberth.principles.parting import Cap, Relation
+from wideberth.principles.partition.local import Local
+from wideberth.principles.partition.swap import Cap, Relation
 
 pytestmark = pytest.mark.skipif(
     bool(numba.config.DISABLE_JIT), reason="too many tables for the interpreter"

@@ -14,8 +14,8 @@ import naive
 import wideberth as wb
 from kernels.samples import Sample, bound, sample, samples
 from wideberth import distances
+from wideberth.core.groups import Groups
 from wideberth.errors import ParameterError, TableError
-from wideberth.groups import Groups
 
 TINY = Fraction(1, 10**12)
 tables = samples(wb.Dissimilarity, rows=8)

@@ -16,13 +16,15 @@ from hypothesis import strategies as st
 
 import naive
 from kernels.samples import hierarchy
-from wideberth import distances, memory
-from wideberth.distances import blocks, points
+from wideberth import distances
+from wideberth.core import memory
+from wideberth.core.codes import Column, encode, join
+from wideberth.core.groups import Groups
+from wideberth.distances import blocks
+from wideberth.distances import pairs as points
 from wideberth.distances.blocks import Near
-from wideberth.distances.points import Points
-from wideberth.encode import Column, encode, join
+from wideberth.distances.pairs import Points
 from wideberth.errors import ParameterError, TableError
-from wideberth.groups import Groups
 
 TINY = Fraction(1, 10**12)
 CONTEXT = naive.Context(())

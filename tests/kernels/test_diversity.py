@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import naive
 import wideberth as wb
 from kernels.samples import Sample, bound, sample
-from wideberth.groups import Groups
+from wideberth.core.groups import Groups
 
 TINY = Fraction(1, 10**15)
 groups_of_text = st.lists(st.sampled_from(["a", "b", "c", "d", None]), min_size=1, max_size=12).map(

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wideberth.kernels.enclosing import curve, pool
-from wideberth.published import covering, sieving
-from wideberth.published.alike import alike
-from wideberth.published.sieving import Found, Sieve
+from wideberth.core.alike import alike
+from wideberth.kernels.exposure import curve, pool
+from wideberth.labels import cover, sieving
+from wideberth.labels.sieving import Found, Sieve
 
 RUNS = st.sets(st.integers(0, 7), min_size=1, max_size=8)
 
@@ -106,7 +106,7 @@ def test_situations_do_not_hang_on_hashes(lists: list[tuple[int, ...]], told: bo
         np.array([box for found in lists for box in found], dtype=np.int32),
         np.array(hashes, dtype=np.uint64),
     )
-    number, start, boxes = covering._situations(found)
+    number, start, boxes = cover._situations(found)
     made = [tuple(boxes[a:b].tolist()) for a, b in pairwise(start)]
     assert len(set(made)) == len(made)
     assert [[*made, ()][n] for n in number] == lists
@@ -120,6 +120,6 @@ def test_alike_is_equality(rows: list[tuple[int, int]]) -> None:
     assert quick.labels.tolist() == [numbers[row] for row in rows]
     assert quick.count == len(numbers)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("wideberth.published.alike._LARGEST", 0)  # too many for one number
+        patch.setattr("wideberth.core.alike._LARGEST", 0)  # too many for one number
         slow = alike(columns, [4, 3])
     assert slow.labels.tolist() == quick.labels.tolist()

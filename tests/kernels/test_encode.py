@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from wideberth.encode import Column, compress, encode, join
+from wideberth.core.codes import Column, compress, encode, join
 from wideberth.errors import TableError
 
 _DTYPES: dict[Any, st.SearchStrategy[Any]] = {

@@ -24,20 +24,22 @@ import naive
 from kernels.cases import LISTS, Case, Wish, cases, rule_for, wish
 from kernels.samples import Sample, sample
 from wideberth import datasets
-from wideberth.algorithms import compiled
-from wideberth.algorithms.arrangement import Arrangement
-from wideberth.algorithms.compiled import Compiled
 from wideberth.algorithms.demand import Demand
-from wideberth.algorithms.leaves import Leaves, Pools, Style
-from wideberth.algorithms.plain import Judge, Plain
-from wideberth.algorithms.splitting import CUTS, _nearest, grow
-from wideberth.encode import Column, encode
-from wideberth.groups import Groups, Partition
-from wideberth.kernels import judging, solving, warming
-from wideberth.kernels.sorting import secret_order
+from wideberth.algorithms.mondrian import kernel_splitter
+from wideberth.algorithms.mondrian.arrangement import Arrangement
+from wideberth.algorithms.mondrian.kernel_splitter import Compiled
+from wideberth.algorithms.mondrian.leaves import Leaves, Pools, Style
+from wideberth.algorithms.mondrian.rule_splitter import Judge, Plain
+from wideberth.algorithms.mondrian.split import CUTS, _nearest, grow
+from wideberth.core.codes import Column, encode
+from wideberth.core.groups import Groups, Partition
+from wideberth.hierarchy.quasi import read_quasi
+from wideberth.kernels import cache as warming
+from wideberth.kernels import judge as judging
+from wideberth.kernels import refine
+from wideberth.kernels.randomness import Stream, root_key
+from wideberth.kernels.sort import secret_order
 from wideberth.principles import Principle, iterate, parse
-from wideberth.quasi import read_quasi
-from wideberth.randomness import Stream, root_key
 
 INTERPRETED = bool(numba.config.DISABLE_JIT)
 compiled_only = pytest.mark.skipif(INTERPRETED, reason="too many rows for the interpreter")
@@ -150,7 +152,7 @@ def test_any_number_of_threads(data: st.DataObject) -> None:
     expected = grow(slow, task, cuts)
     for threads in (1, 2, 3):
         fast = engine(task, threads)
-        with mock.patch.object(compiled, "_LARGE", 8):
+        with mock.patch.object(kernel_splitter, "_LARGE", 8):
             leaves = grow(fast, task, cuts)
             assert leaves_of(leaves) == leaves_of(expected)
             if leaves.hands.all():
@@ -345,7 +347,7 @@ def test_many_rows(wanted: list[str]) -> None:
 @pytest.mark.parametrize("wanted", INCOMES[1:3], ids=" and ".join)
 def test_shared_work(cuts: str, wanted: list[str]) -> None:
     task = _task(*_incomes(300_000), wanted)
-    assert task.rows > 2 * compiled._LARGE
+    assert task.rows > 2 * kernel_splitter._LARGE
     results = []
     for threads in (1, 3):
         fast = engine(task, threads)
@@ -679,7 +681,7 @@ def test_several_callers_at_once_get_the_same_kernel() -> None:
         kernel.overloads.append(signature)
 
     kernel.compile.side_effect = compiles
-    with mock.patch.object(solving, "solve", kernel), ThreadPoolExecutor(4) as pool:
-        found = [pool.submit(solving.solver) for _ in range(8)]
+    with mock.patch.object(refine, "solve", kernel), ThreadPoolExecutor(4) as pool:
+        found = [pool.submit(refine.solver) for _ in range(8)]
         assert all(one.result() is kernel for one in found)
     kernel.compile.assert_called_once()

@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import naive
-from wideberth.exact import Numbers, at_least, at_most, fraction, whole
+from wideberth.core.exact import Numbers, at_least, at_most, fraction, whole
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 huge = st.integers(-(10**30), 10**30)

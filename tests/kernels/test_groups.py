@@ -9,8 +9,8 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wideberth.encode import Column, Domain, encode
-from wideberth.groups import Groups, Partition
+from wideberth.core.codes import Column, Domain, encode
+from wideberth.core.groups import Groups, Partition
 
 WIDTH = 6
 lists_of_codes = st.lists(

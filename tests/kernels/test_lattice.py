@@ -29,26 +29,26 @@ from kernels.samples import Sample, principles, sample, samples
 from laws.test_releases import OTHERS, OWN, SINGLE, twin
 from wideberth.algorithms.demand import Demand
 from wideberth.algorithms.lattice import bounds as bounding
-from wideberth.algorithms.lattice import compiled, marking, picking
+from wideberth.algorithms.lattice import kernel_judge, marking, picking
 from wideberth.algorithms.lattice.bounds import NoBounds, bounds_for
 from wideberth.algorithms.lattice.boxes import Boxes
-from wideberth.algorithms.lattice.compiled import Compiled, _fields
-from wideberth.algorithms.lattice.generalizing import compilable
-from wideberth.algorithms.lattice.ground import Engine, Ground, Prices, Verdict
-from wideberth.algorithms.lattice.ladder import Ladder
+from wideberth.algorithms.lattice.generalize import compilable
+from wideberth.algorithms.lattice.kernel_judge import Compiled, _fields
+from wideberth.algorithms.lattice.levels import Ladder
 from wideberth.algorithms.lattice.measures import MEASURES, ByAttribute, Facts, Measure, measure_of
 from wideberth.algorithms.lattice.minimal import minimal
-from wideberth.algorithms.lattice.plain import Plain, partition_at, satisfying
 from wideberth.algorithms.lattice.probing import Budget, Probe
+from wideberth.algorithms.lattice.problem import Engine, Ground, Prices, Verdict
+from wideberth.algorithms.lattice.rule_judge import Plain, partition_at, satisfying
 from wideberth.algorithms.lattice.search import Found, optimum
 from wideberth.algorithms.lattice.shape import Shape
-from wideberth.encode import encode
+from wideberth.core.codes import encode
 from wideberth.errors import ParameterError
 from wideberth.hierarchy import flat
+from wideberth.hierarchy.quasi import read_quasi
 from wideberth.kernels import tagging
-from wideberth.kernels.rolling import DROPPED
+from wideberth.kernels.lattice_rollup import DROPPED
 from wideberth.principles import Principle, lookup, parse
-from wideberth.quasi import read_quasi
 
 INTERPRETED = bool(numba.config.DISABLE_JIT)
 compiled_only = pytest.mark.skipif(INTERPRETED, reason="too many rows for the interpreter")
@@ -887,7 +887,7 @@ def test_little_memory(data: st.DataObject) -> None:
 def test_tables_are_dropped_where_memory_is_scarce(few: int) -> None:
     wanted = ["entropy-l:on=s,l=4", "frequency-l:on=t,l=2"]
     ground = random_task(60, 4, 20, wanted, limit=60).ground()
-    with mock.patch.object(compiled, "_FEW", few):
+    with mock.patch.object(kernel_judge, "_FEW", few):
         assert (Compiled(ground, None, PLENTY).pool.start.size > 0) == (few == 0)
         with pytest.raises(ParameterError, match="max_memory"):
             Compiled(ground, None, least_memory(ground) - 1)
@@ -931,7 +931,7 @@ def random_task(
 def test_keys_of_several_words(data: st.DataObject) -> None:
     name = data.draw(st.sampled_from(["k-anonymity", "frequency-l", "entropy-l"]))
     task = data.draw(tasks(wish(lookup(name)), nodes=60))
-    with mock.patch.object(compiled, "_WORD", data.draw(st.sampled_from([4, 8]))):
+    with mock.patch.object(kernel_judge, "_WORD", data.draw(st.sampled_from([4, 8]))):
         confirm(task)
 
 
@@ -994,7 +994,7 @@ def test_many_sensitive_values(values: int, wanted: list[str]) -> None:
 def test_lists_of_few_values(data: st.DataObject) -> None:
     name = data.draw(st.sampled_from(["monotone ones", "stab and k", "closeness to two tables"]))
     task = data.draw(tasks(LISTS[name], nodes=40))
-    with mock.patch.object(compiled, "_FEW", 0):
+    with mock.patch.object(kernel_judge, "_FEW", 0):
         confirm(task)
 
 

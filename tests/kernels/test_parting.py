@@ -15,22 +15,24 @@ import numpy as np
 import polars as pl
 import pytest
 
-from wideberth.algorithms import splitting
-from wideberth.algorithms.arrangement import Arrangement
-from wideberth.algorithms.compiled import Compiled
 from wideberth.algorithms.demand import Demand
-from wideberth.algorithms.leaves import Leaves
-from wideberth.algorithms.plain import Judge, Plain
-from wideberth.algorithms.splitting import CUTS, grow, split
-from wideberth.encode import Column, Domain, encode
-from wideberth.exact import Bools, Ints
-from wideberth.kernels import judging, kinds
-from wideberth.kernels import parting as kernels
-from wideberth.principles import parse, parting
-from wideberth.principles.local import Local
-from wideberth.principles.parting import Cap, Relation, _Plainly, fewer, part
-from wideberth.principles.search import Searched
-from wideberth.quasi import read_quasi
+from wideberth.algorithms.mondrian import split as splitting
+from wideberth.algorithms.mondrian.arrangement import Arrangement
+from wideberth.algorithms.mondrian.kernel_splitter import Compiled
+from wideberth.algorithms.mondrian.leaves import Leaves
+from wideberth.algorithms.mondrian.rule_splitter import Judge, Plain
+from wideberth.algorithms.mondrian.split import CUTS, grow, split
+from wideberth.core.codes import Column, Domain, encode
+from wideberth.core.exact import Bools, Ints
+from wideberth.hierarchy.quasi import read_quasi
+from wideberth.kernels import equal_groups as kernels
+from wideberth.kernels import judge as judging
+from wideberth.kernels import kinds
+from wideberth.principles import parse
+from wideberth.principles.partition import swap
+from wideberth.principles.partition.caps import Searched
+from wideberth.principles.partition.local import Local
+from wideberth.principles.partition.swap import Cap, Relation, _Plainly, fewer, part
 
 INTERPRETED = bool(numba.config.DISABLE_JIT)
 SHARES = [Fraction(s) for s in ("1", "1/2", "0.8", "2/3", "1/3", "0.95", "0", "0.123456789")]
@@ -82,7 +84,7 @@ def drawn(times: int, most: int = 60) -> Iterator[tuple[Any, ...]]:
 
 def test_the_kernel_decides_as_its_plain_twin() -> None:
     outcomes = {True: 0, False: 0}
-    with mock.patch.object(parting, "_not_compiled", return_value=False):
+    with mock.patch.object(swap, "_not_compiled", return_value=False):
         for near, codes, hands, cap, unit, steps, work in drawn(12 if INTERPRETED else 80):
             found = part(near, codes, hands, cap, unit, steps, work)
             square = near.near[np.ix_(codes, codes)]
@@ -108,7 +110,7 @@ def test_few_rows_need_no_compiler() -> None:
         found = []
         for uncompiled in (True, False):
             with (
-                mock.patch.object(parting, "_not_compiled", return_value=uncompiled),
+                mock.patch.object(swap, "_not_compiled", return_value=uncompiled),
                 mock.patch.object(_Plainly, "swaps", 0),
             ):
                 labels = part(near, codes, hands, cap, unit, steps, work)
@@ -308,8 +310,8 @@ def test_both_engines_make_the_same_groups(rule: str, beside: list[str]) -> None
 
         with (
             mock.patch.object(splitting, "_engine", engine),
-            mock.patch("wideberth.algorithms.blocks._MOST", 120),
-            mock.patch("wideberth.algorithms.blocks._LEAST", 60),
+            mock.patch("wideberth.algorithms.mondrian.blocks._MOST", 120),
+            mock.patch("wideberth.algorithms.mondrian.blocks._LEAST", 60),
         ):
             partition = split(table, given, rng=np.random.default_rng(9)).partition
         for demand in given:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import naive
 import wideberth as wb
 from kernels.samples import NUMERIC, Sample, as_written, bound, principles, sample, samples
-from wideberth.groups import Groups
+from wideberth.core.groups import Groups
 
 TINY = Fraction(1, 10**12)
 tables = samples(wb.EpsilonMAnonymity, rows=7, groups=2)

@@ -20,11 +20,11 @@ import naive
 import wideberth as wb
 from kernels.samples import Sample, bound, hierarchy, sample
 from wideberth import distances
+from wideberth.core.exact import Ints, fraction
 from wideberth.errors import InfeasibleError
-from wideberth.exact import Ints, fraction
-from wideberth.principles import proving, scattering
-from wideberth.principles.conflicts import Conflicts
-from wideberth.principles.scattering import Scattering, scatter
+from wideberth.principles.partition import proving, tree_conflicts
+from wideberth.principles.partition.conflicts import Conflicts
+from wideberth.principles.partition.tree_conflicts import Scattering, scatter
 
 REACHES = (0, 0.3, 0.5, 1, 1.5, 1.7, 2, 2.5, 3, 3.5, 9)
 
@@ -61,7 +61,7 @@ class Case:
     def conflicts(self) -> Conflicts:
         return Conflicts(self.near, self.codes)
 
-    def scatter(self, seed: int = 0, ways: Sequence[str] = scattering.WAYS) -> Scattering:
+    def scatter(self, seed: int = 0, ways: Sequence[str] = tree_conflicts.WAYS) -> Scattering:
         rng = np.random.default_rng(seed)
         return scatter(self.codes, self.near, self.smallest, rng, ways)
 
@@ -199,7 +199,7 @@ def check_sound(found: Scattering, case: Case) -> None:
         assert len(group) >= case.smallest
         assert not any(alike(a, b) for a, b in combinations(group, 2))
     assert 0 <= found.at_least <= found.left_out
-    assert found.how in scattering.WAYS
+    assert found.how in tree_conflicts.WAYS
 
 
 # ---- conflicts
@@ -343,7 +343,7 @@ def test_more_rows_of_the_same_kinds_are_no_harder(copies: int) -> None:
 
 def test_no_rows_are_in_no_groups() -> None:
     case = Case(STAR, ["a"], 1, 1)
-    empty = scattering.scatter(np.empty(0, np.int64), case.near, 2, np.random.default_rng(0))
+    empty = tree_conflicts.scatter(np.empty(0, np.int64), case.near, 2, np.random.default_rng(0))
     assert (len(empty.labels), empty.at_least) == (0, 0)
 
 
@@ -357,7 +357,7 @@ def _check_proof(proof: proving.Proof, case: Case, fewest: int) -> None:
     assert proof.most == sum(map(len, proof.held)) == len(case.values) - fewest
     for groups, many in zip(proof.held, conflicts.count.tolist(), strict=True):
         assert len(set(groups.tolist())) == len(groups) <= many
-    labels = scattering._labels(conflicts, proof.held, np.random.default_rng(0))
+    labels = tree_conflicts._labels(conflicts, proof.held, np.random.default_rng(0))
     check_sound(Scattering(labels, fewest, "patterns"), case)
 
 
@@ -398,7 +398,7 @@ def test_without_a_proof_groups_are_sound_and_the_bound_is_true(
         case = random_case(seed, 4, 14)
         fewest = case.scatter().at_least  # true, as other tests show
         with monkeypatch.context() as patched:
-            patched.setattr(scattering, "best", lambda *_: None)
+            patched.setattr(tree_conflicts, "best", lambda *_: None)
             found = case.scatter()
         check_sound(found, case)
         assert found.how != "patterns"
@@ -467,7 +467,7 @@ def test_who_of_similar_twins_is_left_out_is_chance() -> None:
 
 
 @settings(max_examples=100)
-@given(cases(12), st.lists(st.sampled_from(scattering.WAYS), min_size=1, unique=True))
+@given(cases(12), st.lists(st.sampled_from(tree_conflicts.WAYS), min_size=1, unique=True))
 def test_each_way_by_itself_is_sound(case: Case, ways: list[str]) -> None:
     """And none leaves out fewer than all of them together."""
     found = case.scatter(ways=ways)
@@ -512,7 +512,7 @@ def test_padding_leaves_to_equal_depth_is_unsafe() -> None:
 def test_components_are_safe_but_coarse() -> None:
     """By way of b all three are in one bucket, of which a group may hold one row."""
     conflicts = Case(PATH, ["a", "b", "c"], 2, 2).conflicts()
-    assert not any(map(len, scattering._by_components(conflicts, 2)))
+    assert not any(map(len, tree_conflicts._by_components(conflicts, 2)))
     found = Case(PATH, ["a", "b", "c"], 2, 2).scatter(ways=["components"])
     assert (found.left_out, found.at_least) == (3, 1)
 
@@ -524,7 +524,7 @@ def test_a_hub_among_leaves_that_are_far_apart(monkeypatch: pytest.MonkeyPatch) 
     found = case.scatter()
     assert found.labels.tolist() == [-1, 0, 0, 0]
     assert found.at_least == 1
-    monkeypatch.setattr(scattering, "best", lambda *_: None)
+    monkeypatch.setattr(tree_conflicts, "best", lambda *_: None)
     assert case.scatter().at_least == 0
     assert case.scatter().left_out == 1
 

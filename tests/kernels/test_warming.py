@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from wideberth.kernels.warming import _interruptions_held
+from wideberth.kernels.cache import _interruptions_held
 
 
 @pytest.mark.skipif(

@@ -33,26 +33,28 @@ from kernels.test_lattice import (
 )
 from laws.test_releases import SINGLE
 from wideberth.algorithms.demand import Demand
-from wideberth.algorithms.lattice import Generalized, Ground, Ladder, Settings, compiled, generalize
-from wideberth.algorithms.lattice import generalizing as choosing
+from wideberth.algorithms.lattice import generalize as choosing
+from wideberth.algorithms.lattice import kernel_judge
 from wideberth.algorithms.lattice.bounds import NoBounds, bounds_for
 from wideberth.algorithms.lattice.boxes import Boxes
-from wideberth.algorithms.lattice.compiled import Compiled
-from wideberth.algorithms.lattice.ground import Engine, Prices, Verdict
+from wideberth.algorithms.lattice.generalize import Generalized, Settings, generalize
+from wideberth.algorithms.lattice.kernel_judge import Compiled
+from wideberth.algorithms.lattice.levels import Ladder
 from wideberth.algorithms.lattice.measures import MEASURES, ByAttribute
 from wideberth.algorithms.lattice.minimal import minimal
-from wideberth.algorithms.lattice.plain import Plain
 from wideberth.algorithms.lattice.probing import Budget, Probe
+from wideberth.algorithms.lattice.problem import Engine, Ground, Prices, Verdict
+from wideberth.algorithms.lattice.rule_judge import Plain
 from wideberth.algorithms.lattice.search import Found, optimum
-from wideberth.encode import Column, Domain
+from wideberth.core.codes import Column, Domain
+from wideberth.core.exact import Ints
 from wideberth.errors import InfeasibleError
-from wideberth.exact import Ints
 from wideberth.hierarchy import flat
-from wideberth.latticing import account, ground_of
-from wideberth.leveling import Leveled
+from wideberth.hierarchy.quasi import read_quasi
+from wideberth.policy.settings import Transform
 from wideberth.principles import Principle, parse
-from wideberth.quasi import read_quasi
-from wideberth.transform import Transform
+from wideberth.release.lattice import account, ground_of
+from wideberth.release.leveling import Leveled
 
 # Hashes wrap around.
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
@@ -209,7 +211,7 @@ def test_searches(name: str, data: st.DataObject) -> None:
 @given(data=st.data())
 def test_histograms_that_are_lists(data: st.DataObject) -> None:
     task = data.draw(repeated(LISTS["monotone ones"]))
-    with mock.patch.object(compiled, "_FEW", 0):
+    with mock.patch.object(kernel_judge, "_FEW", 0):
         confirm(task.ground())
 
 
@@ -221,7 +223,7 @@ def test_many_rows_of_few_tuples(wanted: list[str], few: int) -> None:
     small = random_task(40, 2, 5, wanted)
     rows = np.random.default_rng(5).integers(0, 40, 600).tolist()
     case = _taken(small.case, rows)
-    with mock.patch.object(compiled, "_FEW", few):
+    with mock.patch.object(kernel_judge, "_FEW", few):
         for limit in (0, 120, 400):
             ground = Task(case, small.levels, limit).ground()
             assert Folded.of(ground).ground.entries <= 40

@@ -17,7 +17,7 @@ import naive
 import wideberth as wb
 from kernels.samples import Sample, bound, sample
 from wideberth.principles import Principle, Rule
-from wideberth.principles.search import Searched
+from wideberth.principles.partition.caps import Searched
 
 DELTAS = [Fraction(d) for d in ("0", "1/4", "1/2", "2/3", "0.8", "0.95", "1")]
 TREE: dict[str, str | None] = {"*": None, **dict.fromkeys("wxyz", "*")}

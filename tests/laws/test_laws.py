@@ -21,9 +21,9 @@ from hypothesis import strategies as st
 
 import wideberth as wb
 from kernels.samples import Sample, bound, hierarchy, principles, samples
-from wideberth.encode import Domain
-from wideberth.exact import Bools, Floats, Ints
-from wideberth.groups import Groups
+from wideberth.core.codes import Domain
+from wideberth.core.exact import Bools, Floats, Ints
+from wideberth.core.groups import Groups
 from wideberth.principles import Principle, iterate, registry
 
 

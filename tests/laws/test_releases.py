@@ -26,12 +26,12 @@ import wideberth as wb
 from kernels.cases import LISTS, Case, Wish, cases, climbing, wish
 from kernels.samples import expected, hierarchy
 from laws.test_laws import SizeCap
-from wideberth.algorithms import matching, splitting
-from wideberth.encode import Domain
-from wideberth.exact import Bools, Floats
-from wideberth.groups import Groups
+from wideberth.algorithms.mondrian import assignment, split
+from wideberth.core.codes import Domain
+from wideberth.core.exact import Bools, Floats
+from wideberth.core.groups import Groups
+from wideberth.policy.settings import CUTS, MEASURES
 from wideberth.principles import Principle, iterate
-from wideberth.transform import CUTS, MEASURES
 
 ROW = "row"  # an insensitive column that tells which row is which
 FEW = 7  # rows of which all partitions are tried
@@ -119,7 +119,7 @@ def made(case: Case, frame: pl.DataFrame | None = None, **how: Any) -> wb.Releas
 @contextmanager
 def either_engine(compiled: bool) -> Iterator[None]:
     """Choose the engine for small tables, which else depends on what was compiled before."""
-    with mock.patch.object(splitting, "missing", return_value=[] if compiled else ["_hands"]):
+    with mock.patch.object(split, "missing", return_value=[] if compiled else ["_hands"]):
         yield
 
 
@@ -418,7 +418,7 @@ def test_matching(name: str, data: st.DataObject) -> None:
     case = draw_case(data, INTRICATE[name])
     cuts = data.draw(st.sampled_from(CUTS))
     with (
-        mock.patch.object(matching, "_SWAPS", 10),
+        mock.patch.object(assignment, "_SWAPS", 10),
         pytest.warns(wb.PrivacyWarning, match="dealing by matching"),
     ):
         release = matched(case, cuts)
@@ -465,10 +465,10 @@ def test_dealing_by_rank_withstands_every_swap() -> None:
 
     how = {"quasi": "age", "sensitive": "pay", "principles": "epsilon-m:epsilon=20,m=3"}
     shares = []
-    for deal in (by_rank, matching._deal):
+    for deal in (by_rank, assignment._deal):
         with (
-            mock.patch.object(matching, "_deal", deal),
-            mock.patch.object(matching, "_SWAPS", 100),
+            mock.patch.object(assignment, "_deal", deal),
+            mock.patch.object(assignment, "_SWAPS", 100),
             pytest.warns(wb.PrivacyWarning),
         ):
             release = wb.anonymize(frame, dealing="matching", seed=3, **how)

@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 import wideberth as wb
-from wideberth.encode import Column, encode
-from wideberth.groups import Groups, Partition
+from wideberth.core.codes import Column, encode
+from wideberth.core.groups import Groups, Partition
 
 
 @dataclass(frozen=True)

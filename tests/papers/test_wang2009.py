@@ -9,7 +9,7 @@ import pytest
 
 import wideberth as wb
 from wideberth import datasets
-from wideberth.encode import encode, join
+from wideberth.core.codes import encode, join
 
 TABLE_I = datasets.wang2009_table1()
 DISEASE = ("flu", "asthma", "bronchitis", "none")

@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 import wideberth as wb
-from wideberth import tables
+from wideberth import io
 from wideberth.cli import main
 from wideberth.errors import on_command_line
 
@@ -55,12 +55,12 @@ def each(peers):
 
 @cache
 def published(peer: Peer) -> pl.DataFrame:
-    return tables.read(HERE / peer.file)
+    return io.read(HERE / peer.file)
 
 
 @cache
 def people() -> pl.DataFrame:
-    return tables.read(HERE / "people.csv")
+    return io.read(HERE / "people.csv")
 
 
 @cache

@@ -9,8 +9,8 @@ import pytest
 from click.testing import CliRunner
 
 from wideberth.cli.engines import Engine, bucket_option, chosen, engine_options, memory_option
+from wideberth.core.memory import parse_size
 from wideberth.errors import ParameterError
-from wideberth.memory import parse_size
 
 
 @click.command()

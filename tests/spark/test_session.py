@@ -15,16 +15,16 @@ import polars as pl
 import pytest
 
 import wideberth
-from wideberth import tables
-from wideberth.elsewhere import is_spark
-from wideberth.engines.spark import executors, starting
+from wideberth import io
+from wideberth.engines import is_spark
+from wideberth.engines.spark import executors, session
 from wideberth.engines.spark.executors import require_executors, ship
 from wideberth.engines.spark.failures import readable
 from wideberth.engines.spark.fickle import fickle, warn_if_fickle
-from wideberth.engines.spark.files import read
-from wideberth.engines.spark.session import require_pyspark, require_session
+from wideberth.engines.spark.input import read
+from wideberth.engines.spark.session_part import require_pyspark, require_session
 from wideberth.errors import EngineError, InfeasibleError, TableError, WideberthError
-from wideberth.tables import ReadOptions, TableWarning
+from wideberth.io import ReadOptions, TableWarning
 
 #: Stands in cells that are wrong; no message may repeat it.
 SECRET = "Zq7Xhush"  # noqa: S105 - a marker
@@ -83,9 +83,9 @@ def test_others_are_not(other):
 def test_nobody_imports_pyspark_to_find_out():
     line = (
         "import sys, polars;"
-        "from wideberth.engines.spark import executors, fickle, files, session, starting;"
-        "import wideberth.cli, wideberth.cli.engines;from wideberth import elsewhere;"
-        "elsewhere.is_spark(polars.DataFrame()); sys.exit('pyspark' in sys.modules)"
+        "from wideberth.engines.spark import executors, fickle, input, session, session_part;"
+        "import wideberth.cli, wideberth.cli.engines;from wideberth import engines;"
+        "engines.is_spark(polars.DataFrame()); sys.exit('pyspark' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", line]).returncode == 0
 
@@ -394,7 +394,7 @@ def test_the_warning_says_why(people):
 
 def both(spark, path: Path, options: ReadOptions) -> tuple[Any, Any]:
     """Return a file's columns and rows, read by Spark and by ourselves."""
-    ours = tables.read(path, options)
+    ours = io.read(path, options)
     with readable():
         frame = read(spark, path, options)
         rows = [tuple(row) for row in frame.collect()]
@@ -512,13 +512,13 @@ def test_somewhere_that_cannot_be_reached(spark):
 
 
 def test_a_session_that_is_there_is_used_and_left_on(spark):
-    with starting.opened(None) as opened:
+    with session.opened(None) as opened:
         assert opened.sparkContext is spark.sparkContext
-    with starting.opened("local[2]"):
+    with session.opened("local[2]"):
         pass
     assert spark.range(3).count() == 3
     with pytest.raises(EngineError, match="is a Spark session already") as caught:
-        starting.opened("local[1]").__enter__()
+        session.opened("local[1]").__enter__()
     refusal(caught)
 
 
@@ -531,7 +531,7 @@ def alone(monkeypatch):
     def fail(*_: object) -> None:
         raise AssertionError("a session would be started")
 
-    monkeypatch.setattr(starting, "_started", fail)
+    monkeypatch.setattr(session, "_started", fail)
     return monkeypatch
 
 
@@ -546,7 +546,7 @@ def alone(monkeypatch):
 )
 def test_masters_out_of_reach(alone, master, message):
     with pytest.raises(EngineError) as caught:
-        starting.opened(master).__enter__()
+        session.opened(master).__enter__()
     assert message in refusal(caught)
 
 
@@ -554,11 +554,11 @@ def test_no_java(alone, tmp_path):
     alone.delenv("JAVA_HOME", raising=False)
     alone.setenv("PATH", str(tmp_path))
     with pytest.raises(EngineError, match="needs Java, and there is none") as caught:
-        starting.opened(None).__enter__()
+        session.opened(None).__enter__()
     assert "openjdk-17" in refusal(caught)
     alone.setenv("JAVA_HOME", str(tmp_path))
     with pytest.raises(EngineError, match=r"none at JAVA_HOME"):
-        starting.opened(None).__enter__()
+        session.opened(None).__enter__()
 
 
 @pytest.mark.parametrize(
@@ -576,7 +576,7 @@ def test_another_java(alone, tmp_path, said, message):
     java.chmod(0o755)
     alone.setenv("JAVA_HOME", str(tmp_path))
     with pytest.raises(EngineError, match="needs Java 17 or newer") as caught:
-        starting.opened(None).__enter__()
+        session.opened(None).__enter__()
     assert message in refusal(caught)
 
 
@@ -585,7 +585,7 @@ ALONE = """
 import os, sys
 from wideberth.engines.spark.executors import require_executors
 from wideberth.engines.spark.failures import readable
-from wideberth.engines.spark.starting import opened
+from wideberth.engines.spark.session import opened
 from wideberth.errors import EngineError
 
 def fail(batches):

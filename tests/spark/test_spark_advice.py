@@ -11,7 +11,7 @@ import pytest
 
 import wideberth as wb
 from kernels import samples
-from wideberth.engines.spark.advising import advise
+from wideberth.checks.advise_large import advise_spark
 from wideberth.errors import WideberthError
 from wideberth.principles import parse
 
@@ -40,15 +40,17 @@ def test_advice_is_that_of_memory(spark: SparkSession) -> None:
     frame = people()
     table = spark.createDataFrame(frame.to_arrow())
     for name in ("salary", "Salary", "born"):
-        there, here = advise(table, name), wb.advise(frame, name)
+        there, here = advise_spark(table, name), wb.advise(frame, name)
         assert there.to_dict(epsilon=20, m=3) == here.to_dict(epsilon=20, m=3)
         principle = parse("epsilon-m:epsilon=100,m=60")
         assert str(there.refusal(principle)) == str(here.refusal(principle))
     tree = samples.hierarchy({"any": None, "flu": "any", "cold": "any", "ulcer": "any"})
     known: dict[str, Any] = {"hierarchies": {"a disease.x": tree}}
-    there, here = (f(t, "a disease.x", **known) for f, t in ((advise, table), (wb.advise, frame)))
+    there, here = (
+        f(t, "a disease.x", **known) for f, t in ((advise_spark, table), (wb.advise, frame))
+    )
     assert there.to_dict() == here.to_dict()
-    there, here = advise(table, "profile"), wb.advise(frame, "profile")
+    there, here = advise_spark(table, "profile"), wb.advise(frame, "profile")
     asked = {"epsilon": 0.1, "delta": 0.5, "k": 3}
     assert there.dissimilarity().to_dict(**asked) == here.dissimilarity().to_dict(**asked)
 
@@ -60,13 +62,13 @@ def test_advice_is_that_of_memory(spark: SparkSession) -> None:
 def test_bad_input(spark: SparkSession, known: dict[str, Any], message: str) -> None:
     table = spark.createDataFrame(people(5).to_arrow())
     with pytest.raises(WideberthError, match=message):
-        advise(table, **known)
+        advise_spark(table, **known)
 
 
 def test_a_table_without_rows(spark: SparkSession) -> None:
     table = spark.createDataFrame(people(5).to_arrow()).limit(0)
     with pytest.raises(wb.TableError, match="no rows"):
-        advise(table, "salary")
+        advise_spark(table, "salary")
 
 
 def test_a_spark_table_is_not_measured(spark: SparkSession) -> None:

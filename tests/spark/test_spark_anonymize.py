@@ -19,7 +19,7 @@ import pytest
 
 import wideberth as wb
 from engines.emulation import groups_of
-from wideberth import datasets, tables
+from wideberth import datasets, io
 from wideberth.errors import (
     EngineError,
     InfeasibleError,
@@ -30,7 +30,7 @@ from wideberth.errors import (
     UndecidedError,
     VerificationError,
 )
-from wideberth.manifest import compare
+from wideberth.io.manifest import compare
 
 QUASI = ["age", "birthplace", "occupation"]
 
@@ -180,7 +180,7 @@ def test_written_by_spark(spark, tmp_path):
 
 def test_what_was_written_is_verified(spark, tmp_path, monkeypatch):
     """What fails is not published, and what was there before stays."""
-    from wideberth.engines.spark import releasing
+    from wideberth.release import release_spark
 
     source = tmp_path / "people.parquet"
     datasets.sal(2_000, seed=1).write_parquet(source)
@@ -191,10 +191,12 @@ def test_what_was_written_is_verified(spark, tmp_path, monkeypatch):
     path = tmp_path / "release.parquet"
     release.save(path)
     before = {p.name: p.read_bytes() for p in tmp_path.rglob("*.*") if p.is_file()}
-    check = releasing.check
-    monkeypatch.setattr(releasing, "check", lambda table, **q: check(table.limit(1_999), **q))
+    check = release_spark.check_spark
+    monkeypatch.setattr(
+        release_spark, "check_spark", lambda table, **q: check(table.limit(1_999), **q)
+    )
     with (
-        pytest.warns(tables.TableWarning, match="may change"),
+        pytest.warns(io.TableWarning, match="may change"),
         pytest.raises(VerificationError, match="1,999 rows instead of 2,000"),
     ):
         release.save(path, force=True)
@@ -256,7 +258,7 @@ def test_a_table_that_changes(spark):
         (sql.rand() * 90).cast("int").alias("age"), sql.col("id").alias("pay")
     )
     asked = {"quasi": "age", "sensitive": "pay", "principles": "k-anonymity:k=5"}
-    with pytest.warns(tables.TableWarning, match="may change"):
+    with pytest.warns(io.TableWarning, match="may change"):
         release = wb.anonymize(frame, **asked)
     assert release.check().satisfied
 
@@ -269,7 +271,7 @@ class Killed(BaseException):
 @pytest.mark.parametrize("replacing", [True, False], ids=["old", "none"])
 def test_killed_while_spark_gives_files_their_places(spark, tmp_path, monkeypatch, replacing, at):
     """No manifest is ever beside a table of another release, and the next run repairs."""
-    from wideberth.engines.spark.storing import Place, require_folder
+    from wideberth.engines.spark.store import Place, require_folder
 
     path = tmp_path / "out.parquet"
 
@@ -313,7 +315,7 @@ def test_killed_while_spark_gives_files_their_places(spark, tmp_path, monkeypatc
     if at > expected:
         assert shown() == ["new", "new"]
     else:
-        with pytest.warns(tables.TableWarning, match=r"stopped while it wrote out\.parquet"):
+        with pytest.warns(io.TableWarning, match=r"stopped while it wrote out\.parquet"):
             Place.of(spark, str(path), force=True).system.close()
         assert shown() == (["old", "old"] if replacing else [])
     save("next")
@@ -330,7 +332,7 @@ def mode(path: Path) -> int:
 
 def test_drafts_of_spark_are_private(spark, tmp_path, monkeypatch):
     """Nobody else may look into them before they take their places; then as everywhere."""
-    from wideberth.engines.spark.storing import Place
+    from wideberth.engines.spark.store import Place
 
     path, usual, seen = tmp_path / "out.parquet", tmp_path / "usual", []
     usual.mkdir()
@@ -358,7 +360,7 @@ def test_drafts_of_spark_are_private(spark, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("where", ["here", "elsewhere"])
 def test_drafts_of_spark_that_a_kill_left_are_swept(spark, tmp_path, monkeypatch, where):
-    from wideberth.engines.spark.storing import Place
+    from wideberth.engines.spark.store import Place
 
     path = str(tmp_path / "out.parquet")
     if where == "elsewhere":
@@ -397,7 +399,7 @@ def test_drafts_of_spark_that_a_kill_left_are_swept(spark, tmp_path, monkeypatch
 
 def test_an_old_release_of_sparks_is_kept_when_drafts_are_gone(spark, tmp_path, monkeypatch):
     """Somebody removed what looked like rubbish after a kill."""
-    from wideberth.engines.spark.storing import Place
+    from wideberth.engines.spark.store import Place
 
     path = tmp_path / "out.parquet"
 
@@ -425,7 +427,7 @@ def test_an_old_release_of_sparks_is_kept_when_drafts_are_gone(spark, tmp_path, 
             save("new")
     for draft in tmp_path.glob(".*.draft.*"):
         shutil.rmtree(draft)
-    with pytest.warns(tables.TableWarning, match="what it had replaced is back"):
+    with pytest.warns(io.TableWarning, match="what it had replaced is back"):
         Place.of(spark, str(path), force=True).system.close()
     assert (path / "part.parquet").read_text() == "old"
     assert Path(f"{path}.manifest.json").read_text() == "old"

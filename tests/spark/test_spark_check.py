@@ -12,7 +12,7 @@ import pytest
 
 import wideberth as wb
 from naive import unnumbered
-from wideberth.engines.spark.checking import check
+from wideberth.checks.check_spark import check_spark
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -59,7 +59,7 @@ def table(spark: SparkSession) -> Any:
 @pytest.mark.parametrize("where", [{"quasi": QUASI}, {"group": "group"}], ids=["quasi", "group"])
 def test_the_answer_is_that_of_memory(table: Any, where: dict[str, Any]) -> None:
     known = {**where, "sensitive": ["disease", "salary"], "principles": PRINCIPLES, "worst": 7}
-    there, here = check(table, **known), wb.check(people(), **known)
+    there, here = check_spark(table, **known), wb.check(people(), **known)
     assert unnumbered(there) == unnumbered(here)
     found = pl.DataFrame(pl.from_arrow(there.table.toArrow()))
     assert found.columns == here.table.columns
@@ -68,11 +68,11 @@ def test_the_answer_is_that_of_memory(table: Any, where: dict[str, Any]) -> None
 
 def test_groups_must_be_uniform(spark: SparkSession, table: Any) -> None:
     known = {"sensitive": "disease", "group": "group", "principles": "k-anonymity:k=2"}
-    there, here = check(table, quasi=QUASI, **known), wb.check(people(), quasi=QUASI, **known)
+    there, here = check_spark(table, quasi=QUASI, **known), wb.check(people(), quasi=QUASI, **known)
     assert unnumbered(there) == unnumbered(here)
     assert there.uneven.columns == QUASI
     even = people().with_columns(pl.lit("*").alias("age"), pl.lit(None, pl.Int64).alias("Age"))
-    assert check(in_spark(spark, even), quasi=["age", "Age"], **known).uneven is None
+    assert check_spark(in_spark(spark, even), quasi=["age", "Age"], **known).uneven is None
 
 
 def test_vectors_and_their_distances(table: Any) -> None:
@@ -81,7 +81,7 @@ def test_vectors_and_their_distances(table: Any) -> None:
         "sensitive": "profile",
         "principles": "dissimilarity:epsilon=0.1,delta=0.5,k=5,distance=variational",
     }
-    there = check(table, **known)
+    there = check_spark(table, **known)
     assert unnumbered(there) == unnumbered(wb.check(people(), **known))
     with pytest.raises(wb.ParameterError, match="claims"):
         there.principles[0].claims()
@@ -92,33 +92,33 @@ def test_a_function_of_the_users_is_the_distance(table: Any) -> None:
         epsilon=1, delta=0.5, k=2, distance=lambda a, b: abs(len(a) - len(b))
     )
     known = {"quasi": "age", "sensitive": "disease", "principles": principle}
-    there = check(table, **known)
+    there = check_spark(table, **known)
     assert unnumbered(there) == unnumbered(wb.check(people(), **known))
     assert there.principles[0].principle is principle
 
 
 def test_what_is_refused(spark: SparkSession, table: Any) -> None:
     with pytest.raises(wb.ParameterError, match="reference is for a table in memory"):
-        check(table, quasi="age", principles="k-anonymity:k=2", reference=people())
+        check_spark(table, quasi="age", principles="k-anonymity:k=2", reference=people())
     with pytest.raises(wb.WideberthError, match="did you mean 'disease'"):
-        check(table, quasi="age", sensitive="diseas", principles="distinct-l:l=2")
+        check_spark(table, quasi="age", sensitive="diseas", principles="distinct-l:l=2")
     with pytest.raises(wb.WideberthError, match="lists or structs"):
-        check(table, quasi="profile", principles="k-anonymity:k=2")
+        check_spark(table, quasi="profile", principles="k-anonymity:k=2")
     odd = in_spark(spark, pl.DataFrame({"a": [1.0, float("nan")], "b": [None, None]}))
     with pytest.raises(wb.WideberthError, match="column 'a': NaN is neither"):
-        check(odd, quasi="a", principles="k-anonymity:k=2")
+        check_spark(odd, quasi="a", principles="k-anonymity:k=2")
     empty = in_spark(spark, pl.DataFrame({"a": ["x"], "b": pl.Series([None], dtype=pl.String)}))
     with pytest.raises(wb.WideberthError, match="'b' is missing in every row"):
-        check(empty, quasi="b", principles="k-anonymity:k=2")
+        check_spark(empty, quasi="b", principles="k-anonymity:k=2")
     with pytest.raises(wb.WideberthError, match="the table has no rows"):
-        check(empty.filter("a = 'y'"), quasi="a", principles="k-anonymity:k=2")
+        check_spark(empty.filter("a = 'y'"), quasi="a", principles="k-anonymity:k=2")
 
 
 def test_a_collation_makes_no_texts_equal(spark: SparkSession) -> None:
     loose = spark.sql(
         "SELECT collate(q, 'UTF8_LCASE') AS q, s FROM VALUES ('a', 1), ('A', 2) AS t(q, s)"
     )
-    assert check(loose, quasi="q", principles="k-anonymity:k=1").groups == 2
+    assert check_spark(loose, quasi="q", principles="k-anonymity:k=1").groups == 2
 
 
 def test_text_is_read_as_in_memory(spark: SparkSession) -> None:
@@ -136,6 +136,6 @@ def test_text_is_read_as_in_memory(spark: SparkSession) -> None:
         "principles": ["k-anonymity:k=2", "epsilon-m:epsilon=1.5,m=2"],
     }
     for asked in (known, {**known, "types": {"weight": "text"}}, {**known, "quasi": ["zip"]}):
-        there, here = check(in_spark(spark, frame), **asked), wb.check(frame, **asked)
+        there, here = check_spark(in_spark(spark, frame), **asked), wb.check(frame, **asked)
         assert unnumbered(there) == unnumbered(here)
     assert wb.check(frame, **known).groups == 4

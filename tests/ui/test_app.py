@@ -20,12 +20,12 @@ from starlette.testclient import TestClient
 
 import wideberth as wb
 from cli.everyday import export
-from wideberth import datasets, tables
+from wideberth import datasets, io
 from wideberth.ui import jobs
 from wideberth.ui.app import create
-from wideberth.ui.desk import Desk
 from wideberth.ui.jobs import JobError, Jobs
-from wideberth.ui.safety import HEADER, Key
+from wideberth.ui.open_tables import Desk
+from wideberth.ui.security import HEADER, Key
 from wideberth.ui.workspace import Workspace
 
 PORT = 4321
@@ -37,7 +37,7 @@ PATIENCE = 90  # seconds: kernels may have to be compiled
 @pytest.fixture(scope="module")
 def census(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("table") / "people.csv"
-    tables.write(wb.datasets.census(300).select("age", "zip", "sex", "salary"), path)
+    io.write(wb.datasets.census(300).select("age", "zip", "sex", "salary"), path)
     return path
 
 
@@ -443,7 +443,7 @@ def test_a_policy_of_the_app_holds_no_data(client: TestClient, table: str, censu
     change(client, table)
     run = made(client, table)
     policy = client.get(f"{run}/files/policy.toml").text
-    values = {cell for row in tables.read(census).rows() for cell in map(str, row) if len(cell) > 3}
+    values = {cell for row in io.read(census).rows() for cell in map(str, row) if len(cell) > 3}
     assert not [value for value in values if value in policy]
     json.dumps(client.get(table).json()["content"])
 

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from wideberth.principles import registry
-from wideberth.ui.catalogue import KINDS, MEANINGS, SENTENCES, catalogue
+from wideberth.ui.choices import KINDS, MEANINGS, SENTENCES, catalogue
 
 
 def test_all_principles_that_can_be_made_are_offered():

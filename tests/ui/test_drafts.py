@@ -19,10 +19,10 @@ from ui.test_app import KEY, PORT, change, until
 from wideberth.errors import PolicyError
 from wideberth.ui import attachments
 from wideberth.ui.app import create
-from wideberth.ui.desk import Desk
-from wideberth.ui.drafts import MOST, Drafts, state_folder
 from wideberth.ui.jobs import Jobs
-from wideberth.ui.safety import HEADER
+from wideberth.ui.open_tables import Desk
+from wideberth.ui.saved import MOST, Drafts, state_folder
+from wideberth.ui.security import HEADER
 from wideberth.ui.workspace import Workspace
 
 ROLES = {"quasi": ["age", "sex"], "sensitive": ["pay"]}

@@ -35,7 +35,7 @@ def table(tmp_path: Path) -> str:
 #: Run by every Python of a test: reading this one file never ends.
 ENDLESS = """
 import time
-from wideberth import documents
+from wideberth.io import documents
 
 def text_of(path, most, read=documents.text_of):
     while path.name == "endless.csv":

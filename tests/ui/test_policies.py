@@ -23,11 +23,11 @@ from hypothesis import strategies as st
 
 import wideberth as wb
 from wideberth.cli import main
+from wideberth.core.exact import fraction
 from wideberth.errors import PolicyError
-from wideberth.exact import fraction
+from wideberth.policy.settings import Transform
 from wideberth.principles import iterate, parse, plain
-from wideberth.transform import Transform
-from wideberth.ui import policies
+from wideberth.ui import policy_forms
 
 ROLES = {
     "identifier": ["name"],
@@ -93,14 +93,14 @@ def settings_of(principle: wb.Principle) -> dict[str, Any]:
 
 
 def test_everything_round_trips():
-    text = policies.toml(EVERYTHING, name="people.csv")
+    text = policy_forms.toml(EVERYTHING, name="people.csv")
     assert same(EVERYTHING, text)
-    assert policies.read(text) == policies.normal(EVERYTHING)
-    assert policies.toml(policies.read(text), name="people.csv") == text
+    assert policy_forms.read(text) == policy_forms.normal(EVERYTHING)
+    assert policy_forms.toml(policy_forms.read(text), name="people.csv") == text
 
 
 def test_sections_come_in_the_order_in_which_people_read():
-    text = policies.toml(EVERYTHING)
+    text = policy_forms.toml(EVERYTHING)
     marks = ["version", "group", "population", "[roles]", "[types]", "[table]", "[[principle]]"]
     marks += ["[hierarchies]", "[transform]"]
     places = [text.index(f"\n{mark}") for mark in marks]
@@ -111,7 +111,7 @@ def test_sections_come_in_the_order_in_which_people_read():
 def test_load_reads_it(tmp_path):
     content = {key: EVERYTHING[key] for key in ("roles", "principle", "hierarchies", "transform")}
     path = tmp_path / "policy.toml"
-    path.write_bytes(policies.toml(content).encode())
+    path.write_bytes(policy_forms.toml(content).encode())
     loaded = wb.Policy.load(path)
     assert loaded.hierarchies["disease"] == str(tmp_path / "hierarchies" / "disease.csv")
     assert loaded.principles == wb.Policy.of(content).principles
@@ -121,9 +121,9 @@ def test_load_reads_it(tmp_path):
 def test_every_principle_round_trips(cls):
     entry = settings_of(parse(cls.example))
     content = {"roles": ROLES, "principle": [entry]}
-    text = policies.toml(content)
+    text = policy_forms.toml(content)
     assert same(content, text)
-    (principle,) = wb.Policy.of(policies.read(text)).principles
+    (principle,) = wb.Policy.of(policy_forms.read(text)).principles
     assert meaning(principle) == meaning(parse(cls.example))
 
 
@@ -132,8 +132,8 @@ def test_every_principle_round_trips(cls):
 )
 def test_numbers_stay_exact(number):
     content = {"roles": ROLES, "principle": [{"name": "delta-l", "delta": number, "l": 2}]}
-    assert same(content, policies.toml(content))
-    assert policies.read(policies.toml(content))["principle"][0]["delta"] == number
+    assert same(content, policy_forms.toml(content))
+    assert policy_forms.read(policy_forms.toml(content))["principle"][0]["delta"] == number
 
 
 @pytest.mark.parametrize(
@@ -162,19 +162,19 @@ def test_numbers_stay_exact(number):
 )
 def test_what_goes_without_saying_is_left_out(given, kept):
     content = {"roles": ROLES, "transform": given}
-    text = policies.toml(content)
+    text = policy_forms.toml(content)
     assert tomllib.loads(text).get("transform") == kept
     plainly = {key: value for key, value in given.items() if value is not None}
     assert same({"roles": ROLES, "transform": plainly}, text)
 
 
 def test_empty_sections_are_left_out():
-    text = policies.toml({"roles": {"quasi": ["a"], "sensitive": []}, "types": {}, "table": {}})
+    text = policy_forms.toml({"roles": {"quasi": ["a"], "sensitive": []}, "types": {}, "table": {}})
     assert tomllib.loads(text) == {"version": 1, "roles": {"quasi": ["a"]}}
 
 
 def test_what_is_read_has_every_role():
-    assert policies.read("") == {
+    assert policy_forms.read("") == {
         "version": 1,
         "roles": {"identifier": [], "quasi": [], "sensitive": [], "insensitive": []},
         "principle": [],
@@ -203,11 +203,11 @@ def test_whatever_columns_are_called(columns, name):
         "hierarchies": {quasi: {"mask": 5, "char": "#"}, other: f"hierarchies/{name}.csv"},
         "transform": {"weights": {quasi: 2, other: 0.5}},
     }
-    text = policies.toml(content, name=name)
+    text = policy_forms.toml(content, name=name)
     text.encode()
     assert same(content, text)
-    assert policies.read(text.encode()) == policies.normal(content)
-    said = called(policies.python(content, table=name, output="release.csv"))
+    assert policy_forms.read(text.encode()) == policy_forms.normal(content)
+    said = called(policy_forms.python(content, table=name, output="release.csv"))
     assert said["table"] == name
     assert said["quasi"] == [quasi, other]
     assert said["sensitive"] == [sensitive]
@@ -219,15 +219,15 @@ def test_whatever_columns_are_called(columns, name):
 
 @given(st.text())
 def test_the_first_line_is_one_comment(name):
-    text = policies.toml({"roles": {"quasi": ["a"]}}, name=name)
+    text = policy_forms.toml({"roles": {"quasi": ["a"]}}, name=name)
     assert text.encode().decode().split("\n")[1] == "version = 1"
     assert tomllib.loads(text) == {"version": 1, "roles": {"quasi": ["a"]}}
 
 
 def test_a_name_that_no_file_can_hold():
-    assert '"people?.csv"' in policies.toml({}, name="people\udcff.csv")
+    assert '"people?.csv"' in policy_forms.toml({}, name="people\udcff.csv")
     with pytest.raises(PolicyError, match="is not text"):
-        policies.toml({"roles": {"quasi": ["a\udcff"]}})
+        policy_forms.toml({"roles": {"quasi": ["a\udcff"]}})
 
 
 # Somebody's file
@@ -252,18 +252,18 @@ def test_a_name_that_no_file_can_hold():
 )
 def test_what_is_no_policy(text, message):
     with pytest.raises(PolicyError, match=message):
-        policies.read(text)
+        policy_forms.read(text)
 
 
 def test_windows_and_marks():
     text = '\ufeffversion = 1\r\n[roles]\r\nquasi = ["a"]\r\n'
-    assert policies.read(text) == policies.read(text.encode())
-    assert policies.read(text)["roles"]["quasi"] == ["a"]
+    assert policy_forms.read(text) == policy_forms.read(text.encode())
+    assert policy_forms.read(text)["roles"]["quasi"] == ["a"]
 
 
 def test_what_is_read_can_be_told_as_json():
     text = '[roles]\nsensitive = ["day"]\n[[principle]]\nname = "recursive-cl"\nc = 2\nl = 2\n'
-    content = policies.read(text + "allowed = [1979-05-27, 7, true]")
+    content = policy_forms.read(text + "allowed = [1979-05-27, 7, true]")
     assert content["principle"][0]["allowed"] == ["1979-05-27", 7, True]
     json.dumps(content, allow_nan=False)
 
@@ -283,19 +283,19 @@ HIERARCHIES = {
 
 
 def test_which_files_a_policy_names():
-    found = policies.files_of({"hierarchies": HIERARCHIES})
+    found = policy_forms.files_of({"hierarchies": HIERARCHIES})
     assert found == {"a": "trees/a.csv", "b": "b.csv", "c": "/data/c.csv", "d": "d.csv"}
 
 
 @pytest.mark.parametrize("rules", [None, [], "x", {"a": None}, {"a": 5}, {"a": {"file": 5}}])
 def test_what_is_no_hierarchy_names_no_file(rules):
-    assert policies.files_of({"hierarchies": rules}) == {}
-    assert policies.files_of({}) == {}
+    assert policy_forms.files_of({"hierarchies": rules}) == {}
+    assert policy_forms.files_of({}) == {}
 
 
 def test_files_may_lie_elsewhere():
     content = {"roles": ROLES, "hierarchies": HIERARCHIES}
-    moved = policies.relocated(content, {c: f"hierarchies/{c}.csv" for c in "abcd"})
+    moved = policy_forms.relocated(content, {c: f"hierarchies/{c}.csv" for c in "abcd"})
     assert moved["hierarchies"] == {
         "a": "hierarchies/a.csv",
         "b": {"parents": "hierarchies/b.csv"},
@@ -307,35 +307,37 @@ def test_files_may_lie_elsewhere():
     }
     assert content["hierarchies"] is HIERARCHIES
     assert HIERARCHIES["a"] == "trees/a.csv"
-    assert policies.relocated({"roles": ROLES}, {}) == {"roles": ROLES}
+    assert policy_forms.relocated({"roles": ROLES}, {}) == {"roles": ROLES}
 
 
 # As a command line
 
 
 def test_a_command_line():
-    line = policies.command_line(EVERYTHING, table="people.csv", output="release.csv")
+    line = policy_forms.command_line(EVERYTHING, table="people.csv", output="release.csv")
     assert line == "wideberth anonymize people.csv -p policy.toml -o release.csv"
 
 
 def test_a_command_line_with_a_report():
-    line = policies.command_line({}, table="a.csv", output="b.csv", report="report.html")
+    line = policy_forms.command_line({}, table="a.csv", output="b.csv", report="report.html")
     assert line == "wideberth anonymize a.csv -p policy.toml -o b.csv --report report.html"
 
 
 @pytest.mark.parametrize("output", ["release.csv", "release", "release.parquet", "release.csv.gz"])
 def test_an_anatomy_goes_into_a_folder(output):
     anatomy = {"transform": {"algorithm": "anatomy"}}
-    line = policies.command_line(anatomy, table="a.csv", output=output)
+    line = policy_forms.command_line(anatomy, table="a.csv", output=output)
     assert line.endswith("-o release")
-    assert policies.python(anatomy, table="a", output=output).endswith('release.save("release")\n')
+    assert policy_forms.python(anatomy, table="a", output=output).endswith(
+        'release.save("release")\n'
+    )
 
 
 @pytest.mark.parametrize(
     "name", ["my people.csv", "$(rm -rf).csv", "it's.csv", "-x.csv", "a\nb.csv"]
 )
 def test_a_shell_reads_names_as_they_are(name):
-    line = policies.command_line({}, table=name, output=name, policy=name)
+    line = policy_forms.command_line({}, table=name, output=name, policy=name)
     shown = subprocess.run(
         ["bash", "-c", line.replace("wideberth", "printf '%s|'", 1)], capture_output=True, text=True
     )
@@ -365,7 +367,7 @@ def called(script: str) -> dict[str, Any]:
 
 
 def test_everything_in_python():
-    script = policies.python(EVERYTHING, table="people.csv", output="release.csv")
+    script = policy_forms.python(EVERYTHING, table="people.csv", output="release.csv")
     assert (
         script
         == """\
@@ -413,14 +415,14 @@ release.save("release.csv")
 @pytest.mark.parametrize("cls", list(iterate()), ids=lambda cls: cls.name)
 def test_every_principle_in_python(cls):
     content = {"roles": ROLES, "principle": [settings_of(parse(cls.example))]}
-    said = called(policies.python(content, table="a.csv", output="b.csv"))
+    said = called(policy_forms.python(content, table="a.csv", output="b.csv"))
     assert [meaning(p) for p in said["principles"]] == [meaning(parse(cls.example))]
 
 
 @pytest.mark.parametrize("number", [1, 0.1, 1e-9, "1/3", "0.1", 12345678901234567890])
 def test_numbers_stay_exact_in_python(number):
     content = {"roles": ROLES, "principle": [{"name": "delta-l", "delta": number, "l": 2}]}
-    said = called(policies.python(content, table="a.csv", output="b.csv"))
+    said = called(policy_forms.python(content, table="a.csv", output="b.csv"))
     (principle,) = wb.Policy.of(content).principles
     assert [meaning(p) for p in said["principles"]] == [meaning(principle)]
 
@@ -430,7 +432,7 @@ def test_a_text_that_looks_like_a_fraction_needs_none():
         "roles": {"quasi": ["Fraction(1, 2)"]},
         "principle": [{"name": "k-anonymity", "k": 2}],
     }
-    assert "import Fraction" not in policies.python(content, table="a.csv", output="b.csv")
+    assert "import Fraction" not in policy_forms.python(content, table="a.csv", output="b.csv")
 
 
 # The same release
@@ -518,15 +520,17 @@ def seeded(script: str) -> str:
 def test_file_command_and_python_make_the_same_release(people, case):
     content = {**ASKED, **CASES[case]}
     told = {"table": "people 1.csv"}
-    Path("policy.toml").write_text(policies.toml(content, name="people 1.csv"), encoding="utf-8")
-    line = policies.command_line(content, output="by command.csv", **told) + " --seed 7"
+    Path("policy.toml").write_text(
+        policy_forms.toml(content, name="people 1.csv"), encoding="utf-8"
+    )
+    line = policy_forms.command_line(content, output="by command.csv", **told) + " --seed 7"
     command, *words = shlex.split(line)
     assert command == "wideberth"
     with pytest.raises(SystemExit) as stop:
         main(words)
     assert stop.value.code == 0
     Path("script.py").write_text(
-        seeded(policies.python(content, output="by python.csv", **told)), encoding="utf-8"
+        seeded(policy_forms.python(content, output="by python.csv", **told)), encoding="utf-8"
     )
     runpy.run_path("script.py")
     end = "" if case == "anatomy" else ".csv"
@@ -542,11 +546,11 @@ def test_both_run_as_they_are_pasted(people):
     """In a shell of their own."""
     content = {**ASKED, **CASES["mondrian"]}
     told = {"table": "people 1.csv"}
-    Path("policy.toml").write_text(policies.toml(content), encoding="utf-8")
-    line = policies.command_line(content, output="one.csv", **told) + " --seed 7"
+    Path("policy.toml").write_text(policy_forms.toml(content), encoding="utf-8")
+    line = policy_forms.command_line(content, output="one.csv", **told) + " --seed 7"
     folder = str(Path(sys.executable).parent)
     path = {**os.environ, "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}"}
     subprocess.run(["bash", "-c", line], check=True, env=path, capture_output=True)
-    script = seeded(policies.python(content, output="two.csv", **told))
+    script = seeded(policy_forms.python(content, output="two.csv", **told))
     subprocess.run([sys.executable, "-"], input=script, text=True, check=True, encoding="utf-8")
     assert made(Path("one.csv")) == made(Path("two.csv"))

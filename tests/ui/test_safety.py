@@ -16,7 +16,7 @@ from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import Message, Receive, Scope, Send
 
-from wideberth.ui.safety import HEADER, Key, Safety
+from wideberth.ui.security import HEADER, Key, Safety
 
 PORT = 8765
 HOST = f"127.0.0.1:{PORT}"

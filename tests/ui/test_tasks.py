@@ -21,8 +21,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import wideberth as wb
-from wideberth import datasets, schema, tables
-from wideberth.advice import proposed_policy
+from wideberth import datasets, io
+from wideberth.checks.protection import proposed_policy
+from wideberth.core.notation import Notation
 from wideberth.errors import (
     HierarchyError,
     OutputError,
@@ -32,13 +33,14 @@ from wideberth.errors import (
     WideberthError,
     in_the_app,
 )
-from wideberth.policy import Policy
-from wideberth.tables.notation import Notation
-from wideberth.ui.tasks.advising import advise, thinned
-from wideberth.ui.tasks.hierarchies import hierarchy
-from wideberth.ui.tasks.judging import possible
-from wideberth.ui.tasks.opening import fits, profile
-from wideberth.ui.tasks.releasing import plain, release
+from wideberth.policy.guesses import guess_columns
+from wideberth.policy.policy import Policy
+from wideberth.policy.proposal import policy_text
+from wideberth.ui.tasks.advise import advise, thinned
+from wideberth.ui.tasks.hierarchy import hierarchy
+from wideberth.ui.tasks.open import fits, profile
+from wideberth.ui.tasks.possible import possible
+from wideberth.ui.tasks.release import plain, release
 from wideberth.ui.tasks.usual import protect
 
 
@@ -172,9 +174,9 @@ def test_nothing_impossible_is_proposed(
 def test_the_app_begins_with_what_init_proposes(tmp_path: Path) -> None:
     path = tmp_path / "people.csv"
     wb.datasets.census(400).write_csv(path)
-    frame = tables.read(path)
-    guesses = schema.guess(frame)
-    text = schema.policy_text(guesses, "people.csv", proposal=proposed_policy(frame, guesses))
+    frame = io.read(path)
+    guesses = guess_columns(frame)
+    text = policy_text(guesses, "people.csv", proposal=proposed_policy(frame, guesses))
     written = tomllib.loads(text)
     proposal = opened(path)["proposal"]
     for part in ("types", "principle", "hierarchies", "transform"):
@@ -749,7 +751,7 @@ def test_without_a_report_the_release_is_there(
     def fails(*_: object, **__: object) -> None:
         raise TableError("the original is gone", hint="look for it")
 
-    monkeypatch.setattr("wideberth.reporting.report", fails)
+    monkeypatch.setattr("wideberth.reports.report.report", fails)
     told, output = released(table, CONTENT)
     assert told["report"] is told["charts"] is None
     assert told["problem"] == {
@@ -776,7 +778,7 @@ def test_nothing_is_replaced(table: Path) -> None:
 
 
 def test_charts_become_plain() -> None:
-    from wideberth.showing.picture import Chart
+    from wideberth.reports.chart_style import Chart
 
     chart = Chart(
         name="a", title="b", text="c", columns=("x",), rows=[("1",)], spec={"mark": "bar"}

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import wideberth as wb
-from wideberth import tables
+from wideberth import io
 from wideberth.ui.tasks.usual import rule_for, usual
 
 CASES = {
@@ -38,7 +38,7 @@ def test_rule(case: str):
 def test_a_lattice_can_use_them(tmp_path: Path, suffix: str):
     people = wb.datasets.census(400).select("age", "zip", "sex", "salary", "disease")
     path = tmp_path / f"people.{suffix}"
-    tables.write(people, path)
+    io.write(people, path)
     content: dict[str, Any] = {
         "roles": {"quasi": ["age", "zip", "sex", "salary"], "sensitive": ["disease"]},
         "principle": [{"name": "k-anonymity", "k": 3}],

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wideberth.errors import OutputError
-from wideberth.tables import is_table
+from wideberth.io import is_table
 from wideberth.ui.workspace import PREFIX, RefusedError, Workspace, safe_name, within
 
 #: Holds a workspace until it is ended, one way or another.

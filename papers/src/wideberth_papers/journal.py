@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from wideberth import tables
+from wideberth import io
 from wideberth.errors import OutputError
 from wideberth_papers.study import Rows
 
@@ -46,7 +46,7 @@ class Journal:
         except OSError:
             raise OutputError(f"{path} cannot be written", hint="check the permissions") from None
         try:
-            if not tables.lock(self._file):  # before anything is read, or cut off
+            if not io.lock(self._file):  # before anything is read, or cut off
                 raise OutputError(
                     f"another run writes to {path.parent}",
                     hint="wait for it, or choose another folder with -o",

@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from wideberth import __version__, tables
+from wideberth import __version__, io
 from wideberth_papers.errata import KINDS, as_markdown
 from wideberth_papers.running import Outcome, Shown
 from wideberth_papers.study import Figure, Rows
@@ -37,18 +37,18 @@ def write(outcome: Outcome, folder: Path, command: str) -> list[Path]:
         if not shown.rows:
             continue
         written.append(own / f"{shown.figure.name}.csv")
-        tables.write(_frame(shown.rows), written[-1], force=True)
+        io.write(_frame(shown.rows), written[-1], force=True)
         if shown.figure.draw is not None:
             named = {"title": f"{outcome.study.name}, {shown.figure.title}"}
             written += _draw(named | shown.figure.draw(shown.rows), own / shown.figure.name)
-    tables.write_text(_page(outcome, command), page, force=True)
+    io.write_text(_page(outcome, command), page, force=True)
     return written
 
 
 def write_summary(outcomes: Sequence[Outcome], folder: Path, command: str) -> Path:
     """Write the page that collects all studies."""
     path = folder / SUMMARY
-    tables.write_text(summary(outcomes, command), path, force=True)
+    io.write_text(summary(outcomes, command), path, force=True)
     return path
 
 
@@ -146,7 +146,7 @@ def _draw(spec: Mapping[str, Any], path: Path) -> list[Path]:
     import vl_convert  # takes a while to load
 
     svg, png = path.with_suffix(".svg"), path.with_suffix(".png")
-    with tables.drafts(svg, png, force=True) as (vector, pixels):
+    with io.drafts(svg, png, force=True) as (vector, pixels):
         vector.write_text(vl_convert.vegalite_to_svg(dict(spec)), encoding="utf-8")
         pixels.write_bytes(vl_convert.vegalite_to_png(dict(spec), scale=_SCALE))
     return [svg, png]

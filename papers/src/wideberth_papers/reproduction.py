@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from wideberth import tables
+from wideberth import io
 from wideberth.errors import OutputError, ParameterError, TableError
 from wideberth_papers import PAPERS, SEED, page
 from wideberth_papers.running import JOURNAL, Outcome, Progress, require_folder, run
@@ -99,7 +99,7 @@ def reproduce(
     setting = Setting(rows=rows, seed=seed, given=[str(path) for path in given])
     for path in setting.given:
         if not Path(path).is_dir():
-            tables.names_of(path)  # says what is wrong with it, before the work
+            io.names_of(path)  # says what is wrong with it, before the work
     _check_given(studies, setting)
     folder = Path(output)
     _check_folder(folder, studies, force=force)
@@ -136,7 +136,7 @@ def _check_given(studies: Sequence[Study], setting: Setting) -> None:
         )
     for name in unused:
         what = f"{name} can use no table that was given: one is made up"
-        warnings.warn(what, tables.TableWarning, stacklevel=3)
+        warnings.warn(what, io.TableWarning, stacklevel=3)
 
 
 def _check_folder(folder: Path, studies: Sequence[Study], *, force: bool) -> None:
@@ -148,9 +148,9 @@ def _check_folder(folder: Path, studies: Sequence[Study], *, force: bool) -> Non
         if own.exists() and not (known or force) and (not own.is_dir() or any(own.iterdir())):
             what = f"{own} holds other files"
             raise OutputError(what, hint="choose another folder with -o, or use --force")
-        tables.check_target(folder / f"{study.name}.md", force=force or known)
+        io.check_target(folder / f"{study.name}.md", force=force or known)
     if len(studies) > 1:
-        tables.check_target(folder / page.SUMMARY, force=force or all(begun))
+        io.check_target(folder / page.SUMMARY, force=force or all(begun))
 
 
 def _command(paper: str, setting: Setting) -> str:

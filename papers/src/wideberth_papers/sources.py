@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from wideberth import tables
+from wideberth import io
+from wideberth.core.types import convert, infer_type
 from wideberth.errors import TableError
-from wideberth.schema import convert, infer_type
 
 if TYPE_CHECKING:
     from wideberth_papers.study import Setting
@@ -102,7 +102,7 @@ class Source:
         """The table, its columns in the order of the shape, rows in a random order."""
         if self.path is None:
             return self.make(self.rows or self.usual, self.seed).select(self.shape.columns)
-        frame = _typed(tables.read(self.path), self.shape)
+        frame = _typed(io.read(self.path), self.shape)
         if self.shape.keep is not None:
             frame = self.shape.keep(frame)
         if frame.height < LEAST:
@@ -169,13 +169,13 @@ def _files(given: Sequence[str]) -> Iterator[tuple[str, set[str]]]:
             yield name, _columns(name)
             continue
         for path in sorted(Path(name).iterdir()):
-            if path.is_file() and tables.is_table(path):
+            if path.is_file() and io.is_table(path):
                 with suppress(TableError):  # a folder may hold other files too
                     yield str(path), _columns(path)
 
 
 def _columns(path: str | Path) -> set[str]:
-    return {_plain(name) for name in tables.names_of(path)}
+    return {_plain(name) for name in io.names_of(path)}
 
 
 def _plain(name: str) -> str:

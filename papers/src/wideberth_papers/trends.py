@@ -12,7 +12,7 @@ from itertools import combinations
 from statistics import fmean
 from typing import Literal, NamedTuple, TypeAlias
 
-from wideberth.showing.wording import counted, percent
+from wideberth.core.text import counted, percent
 from wideberth_papers.study import Rows, Verdict, Word
 
 #: What is measured where: x and y.

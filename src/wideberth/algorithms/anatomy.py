@@ -18,19 +18,19 @@ from math import ceil
 
 import numpy as np
 
-from wideberth.advice import weaker
-from wideberth.advice.crowding import Crowding, crowding
 from wideberth.algorithms.demand import Demand
 from wideberth.algorithms.suppression import proven, refused, suppress, uncrowded
-from wideberth.encode import Column
+from wideberth.core.codes import Column
+from wideberth.core.exact import Ints, fraction
+from wideberth.core.groups import Partition
 from wideberth.errors import InfeasibleError, ParameterError
-from wideberth.exact import Ints, fraction
-from wideberth.groups import Partition
-from wideberth.principles.dealing import deal, shuffled_within
+from wideberth.kernels.randomness import Chance
 from wideberth.principles.dissimilarity import Scattered
+from wideberth.principles.feasibility.crowding import Crowding, crowding
+from wideberth.principles.feasibility.refusal import weaker
+from wideberth.principles.partition.deal import deal, shuffled_within
+from wideberth.principles.partition.tree_conflicts import WAYS, scatter
 from wideberth.principles.proximity import _Neighbourhoods
-from wideberth.principles.scattering import WAYS, scatter
-from wideberth.randomness import Chance
 
 
 @dataclass(frozen=True, eq=False)

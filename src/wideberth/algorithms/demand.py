@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from wideberth.encode import Column
+from wideberth.core.codes import Column
 from wideberth.principles import Principle, Rule
 
 

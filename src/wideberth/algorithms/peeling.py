@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from wideberth.exact import Ints
-from wideberth.principles.deciding import clique, crowded, overfull
-from wideberth.principles.parting import part
-from wideberth.principles.search import Searched
+from wideberth.core.exact import Ints
+from wideberth.principles.partition.caps import Searched
+from wideberth.principles.partition.decide import clique, crowded, overfull
+from wideberth.principles.partition.swap import part
 
 #: One in so many rows goes at a time if no reason is known.
 _AT_A_TIME = 50

@@ -17,23 +17,23 @@ from typing import Any
 
 import numpy as np
 
-from wideberth.advice import Alternative, refusal
-from wideberth.advice.brackets import last
-from wideberth.advice.crowding import Crowding, crowding
 from wideberth.algorithms.demand import Demand
 from wideberth.algorithms.peeling import peeled
-from wideberth.encode import Column
+from wideberth.core.codes import Column
+from wideberth.core.exact import Ints, fraction
+from wideberth.core.groups import Groups
 from wideberth.errors import InfeasibleError
-from wideberth.exact import Ints, fraction
-from wideberth.groups import Groups
+from wideberth.kernels.randomness import Chance
 from wideberth.principles import Rule
-from wideberth.principles.dealing import shuffled_within
 from wideberth.principles.dissimilarity import Scattered
 from wideberth.principles.diversity import RecursiveCLDiversity, _Entropy, _Recursive
+from wideberth.principles.feasibility.brackets import last
+from wideberth.principles.feasibility.crowding import Crowding, crowding
+from wideberth.principles.feasibility.refusal import Alternative, refusal
+from wideberth.principles.partition.caps import Searched
+from wideberth.principles.partition.deal import shuffled_within
+from wideberth.principles.partition.tree_conflicts import scatter
 from wideberth.principles.proximity import _Variance
-from wideberth.principles.scattering import scatter
-from wideberth.principles.search import Searched
-from wideberth.randomness import Chance
 
 #: Rows are picked so often at most, or so many in all; where it takes a search, far fewer.
 _TRIES, _ROWS, _SLOW = 64, 1 << 22, 256

@@ -24,8 +24,8 @@ from wideberth.cli.options import (
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
-    from wideberth.advice import Advice, Limit
-    from wideberth.advice.advising import Number
+    from wideberth.checks.advise import Advice, Number
+    from wideberth.principles.feasibility.limits import Limit
 
 NOT_POSSIBLE = 3
 #: The m whose bounds are drawn, as far as they are possible.
@@ -136,10 +136,10 @@ def advise(
     if allowed and of_distances:
         raise click.UsageError("dissimilarity knows no allowed values: leave out --allowed")
     with console(stderr=True).status("reading and sorting …"):
-        from wideberth import elsewhere, tables
-        from wideberth.advice import advise as run
+        from wideberth import engines, io
+        from wideberth.checks.advise import advise as run
         from wideberth.cli.farness import Far
-        from wideberth.policy import Policy
+        from wideberth.policy.policy import Policy
 
         plan = None if policy is None else Policy.load(policy)
         usual = plan.options if plan else None
@@ -157,10 +157,10 @@ def advise(
             "max_memory": max_memory,
         }
         if memory is not None:
-            engine = elsewhere.engine_for(table, memory)
+            engine = engines.engine_for(table, memory)
             advice = engine.advise(table, memory=memory, options=options, **known)
         else:
-            advice = run(tables.read(table, options), **known)
+            advice = run(io.read(table, options), **known)
         out = console()
         if of_distances or (advice.vector and not of_crowds):
             found: Far | _Crowds = Far(advice, distance or "auto", epsilon, delta, k or 2)
@@ -340,14 +340,14 @@ def _tick(value: float, relative: bool) -> str:
 
 
 def _exact(value: Any) -> Fraction:
-    from wideberth.exact import fraction
+    from wideberth.core.exact import fraction
 
     return fraction(value)
 
 
 def number(value: Fraction, *, up: bool = False) -> str:
     """Write a number with few digits, rounded to the side on which it stays true."""
-    from wideberth.advice.rounding import rounded
+    from wideberth.principles.feasibility.rounding import rounded
 
     shown = rounded(value, up=up)
     return f"{int(shown):,}" if shown.denominator == 1 else f"{float(shown):,.10g}"

@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from wideberth.cli.asking import (
+from wideberth.cli.check import render
+from wideberth.cli.engines import Engine, bucket_option, engine_options, memory_option
+from wideberth.cli.engines import chosen as chosen_engine
+from wideberth.cli.nodes import assigned, certainty
+from wideberth.cli.options import SETTINGS, console, echo_json, format_option, table_options
+from wideberth.cli.progress import telling
+from wideberth.cli.release_options import (
     Question,
     ask,
     release_options,
@@ -19,17 +25,11 @@ from wideberth.cli.asking import (
     require_principles,
     search_options,
 )
-from wideberth.cli.check import render
-from wideberth.cli.engines import Engine, bucket_option, engine_options, memory_option
-from wideberth.cli.engines import chosen as chosen_engine
-from wideberth.cli.nodes import assigned, certainty
-from wideberth.cli.options import SETTINGS, console, echo_json, format_option, table_options
-from wideberth.cli.progress import telling
 from wideberth.errors import WideberthError, unexpected
-from wideberth.transform import ALGORITHMS, CUTS, DEALING, METHODS
+from wideberth.policy.settings import ALGORITHMS, CUTS, DEALING, METHODS
 
 if TYPE_CHECKING:
-    from wideberth.release import Release
+    from wideberth.release.release import Release
 
 #: How warnings begin that were printed before the work.
 _SAID = ("dealing by matching", "the seed is fixed", "numbers of single people")
@@ -171,7 +171,7 @@ def anonymize(
     where.require_at_hand("--report", report)
     where.require_at_hand("--threads", asked["threads"])
     with telling() as progress:
-        from wideberth.anonymizing import anonymize as run
+        from wideberth.release.anonymize import anonymize as run
 
         question = ask(table, **asked)
         if key is not None:
@@ -179,8 +179,8 @@ def anonymize(
         where.require_possible(question.arguments["policy"], question.arguments)
         written = _target(output, table, question, where, force=force, dry_run=dry_run)
         if report is not None:
-            from wideberth.manifest import manifest_path
-            from wideberth.reporting import check_path
+            from wideberth.io.manifest import manifest_path
+            from wideberth.reports.content import check_path
 
             written_too = [Path(path) for path in output]
             written_too += [manifest_path(path) for path in output]
@@ -221,7 +221,7 @@ def anonymize(
 
 def _require_key(key: str, output: Sequence[str]) -> None:
     """Create the key file if there is none, and say so; refuse one that recipients would get."""
-    from wideberth.randomness import read_key
+    from wideberth.kernels.randomness import read_key
 
     for path in output:
         if Path(path).resolve() in Path(key).resolve().parents:
@@ -247,7 +247,7 @@ def _target(
 ) -> str:
     """Refuse what a release cannot be written to, before the work; say what will be written."""
     if where.is_spark:
-        from wideberth.engines.spark.storing import require_folder
+        from wideberth.engines.spark.store import require_folder
 
         for path in output:
             require_folder(path, table, force=force)
@@ -291,24 +291,24 @@ def _report(
     force: bool,
 ) -> None:
     """Write a report on a release that has been written."""
-    from wideberth import tables
-    from wideberth.reporting import report
+    from wideberth import io
+    from wideberth.reports.report import report
 
-    original = tables.read(table, question.arguments["policy"].options)
+    original = io.read(table, question.arguments["policy"].options)
     told = report(replace(release, manifest=manifest), original=original, source=output)
     told.save(target, force=force)
 
 
 def _require_fit(table: str, output: str, question: Question) -> None:
     """Refuse a file of text for columns that it cannot hold, before the work."""
-    from wideberth import tables
-    from wideberth.schema import expanded
+    from wideberth import io
+    from wideberth.core.names import expanded
 
-    if tables.is_table(output):
-        columns, said = tables.types_of(table), question.arguments
+    if io.is_table(output):
+        columns, said = io.types_of(table), question.arguments
         named = said["identifier"] or said["policy"].roles.get("identifier", ())
         gone = expanded(named, columns)
-        tables.check_fits({c: t for c, t in columns.items() if c not in gone}, output)
+        io.check_fits({c: t for c, t in columns.items() if c not in gone}, output)
 
 
 def summarize(release: Release, name: str) -> None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console, RenderableType
 
-    from wideberth.auditing import Attribute, Audit
+    from wideberth.risk.outcome import Attribute, Audit
 
 NOT_SAFE = 3
 #: How a verdict looks, and what stands for its sign where a terminal knows only ASCII.
@@ -157,7 +157,7 @@ def audit(release: str, worst: int, show_rows: bool, fail_on: str, form: str, **
     finding is of high severity (--fail-on: or of a lower one), else 0.
     """
     with console(stderr=True).status("reading and auditing …"):
-        from wideberth.auditing import audit as run
+        from wideberth.risk.audit import audit as run
 
         found = run(**arguments(release, asked), worst=worst)
     if form == "json":
@@ -173,11 +173,11 @@ def arguments(release: str, asked: dict[str, Any]) -> dict[str, Any]:
     """Read the files of a command line, and name everything as the library does."""
     from dataclasses import replace
 
-    from wideberth.anatomy import published
-    from wideberth.auditing.telling import require_whole
-    from wideberth.manifest import compare
-    from wideberth.policy import Policy
-    from wideberth.twofold import table_of
+    from wideberth.io.manifest import compare
+    from wideberth.policy.policy import Policy
+    from wideberth.policy.two_tables import table_of
+    from wideberth.release.anatomy import published
+    from wideberth.risk.telling import require_whole
 
     source = release
     plan = None if asked["policy"] is None else Policy.load(asked["policy"])
@@ -270,7 +270,7 @@ def _risks(title: str, lines: list[tuple[str, Any]]) -> RenderableType:
     """Show risks, a line each: the worst, the mean, and how many people are above which."""
     from rich.table import Table
 
-    from wideberth.showing.wording import as_risk, percent
+    from wideberth.core.text import as_risk, percent
 
     table = Table(box=None, pad_edge=False, header_style="dim", title_justify="left")
     table.title, table.title_style = f"\n{title}", "bold"

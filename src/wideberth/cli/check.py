@@ -25,10 +25,10 @@ from wideberth.cli.options import (
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
-    from wideberth.claiming import Claim
-    from wideberth.policy import Policy
+    from wideberth.checks.claims import Claim
+    from wideberth.checks.result import CheckResult, PrincipleReport
+    from wideberth.policy.policy import Policy
     from wideberth.principles import Principle
-    from wideberth.results import CheckResult, PrincipleReport
 
 NOT_SATISFIED = 3
 
@@ -161,13 +161,13 @@ def check(
     trees = assignments(hierarchies, "--hierarchy")
     kinds = assignments(types, "--type")
     with console(stderr=True).status("reading and checking …"):
-        from wideberth import elsewhere
-        from wideberth.anatomy import published
-        from wideberth.checking import check as run
-        from wideberth.manifest import compared
-        from wideberth.policy import Policy
+        from wideberth import engines
+        from wideberth.checks.check import check as run
+        from wideberth.io.manifest import compared
+        from wideberth.policy.policy import Policy
+        from wideberth.policy.two_tables import table_of
         from wideberth.principles import parse
-        from wideberth.twofold import table_of
+        from wideberth.release.anatomy import published
 
         wanted = [parse(text) for text in principles]
         plan = None if policy is None else Policy.load(policy)
@@ -201,7 +201,7 @@ def check(
         with compared(table, sensitive_table) as manifest:
             if where.elsewhere:
                 with where.table(table, options) as given:
-                    engine_at = elsewhere.engine_for(given, memory)
+                    engine_at = engines.engine_for(given, memory)
                     read = {} if where.is_spark else {"memory": memory, "options": options}
                     result = engine_at.check(given, **read, **others, **known)
             else:
@@ -238,7 +238,7 @@ def overridden(
     reference: str | None = None,
 ) -> list[str]:
     """Return notes on the given options that override something else."""
-    from wideberth.attributes import compares
+    from wideberth.principles.columns import compares
 
     notes = []
     if plan is not None:

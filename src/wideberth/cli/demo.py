@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import polars as pl
     from rich.console import RenderableType
 
-    from wideberth.advice import Advice
+    from wideberth.checks.advise import Advice
 
 _EPSILON, _M = 4500, 5
 _FILES = ("census.csv", "policy.toml", "release.csv", "report.html")
@@ -64,12 +64,12 @@ def demo(rows: int, output: str, force: bool, form: str) -> int:
     wideberth demo                       20,000 people, a few seconds
     wideberth demo --rows 500000 -o big  as many as in the literature
     """
-    from wideberth import datasets, tables
-    from wideberth.advice import advise
-    from wideberth.anonymizing import anonymize
-    from wideberth.checking import check
-    from wideberth.manifest import manifest_path
-    from wideberth.reporting import report
+    from wideberth import datasets, io
+    from wideberth.checks.advise import advise
+    from wideberth.checks.check import check
+    from wideberth.io.manifest import manifest_path
+    from wideberth.release.anonymize import anonymize
+    from wideberth.reports.report import report
 
     folder = Path(output)
     census, policy, release, page = (folder / name for name in _FILES)
@@ -96,8 +96,8 @@ def demo(rows: int, output: str, force: bool, form: str) -> int:
 
     head(f"2. A census of {rows:,} made-up people, and what its custodian wants to promise")
     people = datasets.sal(rows)
-    tables.write(people, census, force=force)
-    tables.write_text(_POLICY, policy, force=force)
+    io.write(people, census, force=force)
+    io.write_text(_POLICY, policy, force=force)
     alone = _alone(people)
     say(
         f"{alone:,} of {rows:,} people ({alone / rows:.0%}) are the only ones of their age, "
@@ -118,7 +118,7 @@ def demo(rows: int, output: str, force: bool, form: str) -> int:
     head("4. The release: ranges for what a neighbour may know, the incomes as they are")
     made = anonymize(census, policy=policy)
     manifest = made.save(release, force=force)
-    published = tables.read(release)
+    published = io.read(release)
     say(_beside(people, published), "", *cost(manifest))
 
     head("5. Verified: the file that was written, read again and checked as anybody could")
@@ -169,7 +169,7 @@ def _told(verdict: dict[str, Any], page: Path) -> list[RenderableType]:
 def _make(folder: Path, targets: list[Path], force: bool) -> None:
     """Make the folder, and refuse it before the work if it holds an earlier demo."""
     from wideberth.errors import OutputError
-    from wideberth.tables import check_target
+    from wideberth.io import check_target
 
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -13,8 +13,8 @@ import click
 from wideberth.cli.options import F, added
 
 if TYPE_CHECKING:
-    from wideberth.policy import Policy
-    from wideberth.tables import ReadOptions
+    from wideberth.io import ReadOptions
+    from wideberth.policy.policy import Policy
 
 ENGINES = ("memory", "spark")
 #: What tells whether a release can be made at all where the table is not in memory.
@@ -83,8 +83,8 @@ class Engine:
     def require_possible(self, policy: Policy, asked: Mapping[str, Any]) -> None:
         """Refuse, before anything is started or read, what takes the table in memory."""
         if self.elsewhere:
-            from wideberth.engines.jobs import require_possible
-            from wideberth.transform import Transform
+            from wideberth.policy.settings import Transform
+            from wideberth.release.parts import require_possible
 
             said = {name: asked.get(name) or policy.transform.get(name) for name in _TOLD}
             require_possible(Transform(**{name: value for name, value in said.items() if value}))
@@ -100,8 +100,8 @@ class Engine:
 
         if "://" not in path and not Path(path).exists():
             raise TableError(f"there is no file {path}", hint="check the path")
-        from wideberth.engines.spark.files import read
-        from wideberth.engines.spark.starting import opened
+        from wideberth.engines.spark.input import read
+        from wideberth.engines.spark.session import opened
 
         with opened(self.master) as spark:
             yield read(spark, path, options)

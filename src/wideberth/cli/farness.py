@@ -10,7 +10,9 @@ from wideberth.cli.options import speaks_unicode
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
-    from wideberth.advice import Advice, Bracket, DissimilarityAdvice, Satisfiability
+    from wideberth.checks.advise import Advice
+    from wideberth.principles.feasibility.brackets import Bracket
+    from wideberth.principles.feasibility.nearness import DissimilarityAdvice, Satisfiability
 
 
 class Far:
@@ -44,8 +46,8 @@ class Far:
         """Return what a person reads."""
         from rich.text import Text
 
+        from wideberth.core.names import shown
         from wideberth.principles import plain
-        from wideberth.schema import shown
 
         unicode = speaks_unicode(out)
         yes, no = ("✓ ", "✗ ") if unicode else ("ok ", "FAIL ")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from wideberth.hierarchy import Hierarchy
-    from wideberth.tables import ReadOptions
+    from wideberth.io import ReadOptions
 
 _PARENTS = click.option(
     "--parents", is_flag=True, help="FILE lists child and parent, not leaf paths."
@@ -310,7 +310,7 @@ def build(
     wideberth hierarchy build --table people.csv --column sex --flat -o sex.csv
     """
     from wideberth import hierarchy as library
-    from wideberth import tables
+    from wideberth import io as tables
 
     if sum(way is not None for way in (interval, mask, date)) + flat != 1:
         raise click.UsageError("give exactly one of --interval, --mask, --date and --flat")
@@ -351,9 +351,9 @@ def _read(file: str, parents: bool, column: str | None = None) -> Hierarchy:
 def _column(table: str, column: str, options: ReadOptions) -> pl.Series:
     import polars as pl
 
-    from wideberth import tables
-    from wideberth.attributes import require_column
+    from wideberth import io as tables
     from wideberth.errors import TableError
+    from wideberth.principles.columns import require_column
 
     frame = tables.read(table, options)
     require_column(frame, column)

@@ -45,28 +45,34 @@ def init(
     \b
     wideberth init people.csv -o policy.toml
     """
-    from wideberth import schema, tables
-    from wideberth.advice import proposed_policy
+    from wideberth import io
+    from wideberth.checks.protection import proposed_policy
+    from wideberth.policy import remarks
+    from wideberth.policy.guesses import guess_columns
+    from wideberth.policy.people import people_in
+    from wideberth.policy.proposal import policy_text
+    from wideberth.policy.remarks import noticed
+    from wideberth.policy.roles import UNDECIDED
 
     if output is not None:
-        tables.check_target(output, force=force)
+        io.check_target(output, force=force)
     options = read_options(delimiter, encoding, missing, skip_rows=skip_rows, written=written)
     with console(stderr=True).status("reading …"):
-        frame = tables.read(table, options)
-        reading = schema.proposed(frame, options)
-        notes = schema.noticed(frame, options, reading)
+        frame = io.read(table, options)
+        reading = remarks.proposed(frame, options)
+        notes = noticed(frame, options, reading)
         if reading != options:
-            frame = tables.read(table, reading)
-        guesses = schema.guess(frame)
-        people = schema.people_in(
+            frame = io.read(table, reading)
+        guesses = guess_columns(frame)
+        people = people_in(
             frame,
             identifier=[guess.column for guess in guesses if guess.role == "identifier"],
             ignored=[guess.column for guess in guesses if guess.role == "sensitive"],
         )
         proposal = proposed_policy(frame, guesses)
-    text = schema.policy_text(guesses, Path(table).name, reading, notes, people, proposal)
+    text = policy_text(guesses, Path(table).name, reading, notes, people, proposal)
     if output is not None:
-        tables.write_text(text, output, force=force)
+        io.write_text(text, output, force=force)
         click.echo(f"wrote {output}: check the roles of {len(guesses)} columns", err=True)
     for note in notes:
         click.echo(f"note: {note}", err=True)
@@ -78,7 +84,7 @@ def init(
             "protect nobody; see rows_are_people in the policy",
             err=True,
         )
-    undecided = [guess.column for guess in guesses if guess.role == schema.UNDECIDED]
+    undecided = [guess.column for guess in guesses if guess.role == UNDECIDED]
     if undecided:
         several = "1 column" if len(undecided) == 1 else f"{len(undecided):,} columns"
         names = ", ".join(f"'{name}'" for name in undecided)

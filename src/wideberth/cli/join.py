@@ -47,20 +47,20 @@ def join(
     wideberth join release -o joined.csv            the two tables of a folder
     """
     with console(stderr=True).status("reading and joining …"):
-        from wideberth import tables
-        from wideberth.anatomy import published
-        from wideberth.twofold import PROBABILITY
-        from wideberth.twofold import join as run
+        from wideberth import io
+        from wideberth.policy.two_tables import PROBABILITY
+        from wideberth.policy.two_tables import join as run
+        from wideberth.release.anatomy import published
 
         if sensitive is None:
             pair = published(quasi)
             if pair is None:
                 raise click.UsageError("name the two tables, or the folder that holds them")
             quasi, sensitive = map(str, pair)
-        tables.check_target(output, force=force, table=True, sources=(quasi, sensitive))
+        io.check_target(output, force=force, table=True, sources=(quasi, sensitive))
         options = read_options(delimiter, encoding, missing, skip_rows=skip_rows, written=written)
         joined = run(quasi, sensitive, group=group, options=options)
-        tables.write(joined, output, force=force)
+        io.write(joined, output, force=force)
     rows = round(joined[PROBABILITY].sum())
     if form == "json":
         echo_json({"output": output, "rows": joined.height, "people": rows})

@@ -9,13 +9,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wideberth.cli.anonymize import anonymize
-from wideberth.cli.asking import (
-    ask,
-    release_options,
-    require_principles,
-    retyped,
-    search_options,
-)
 from wideberth.cli.nodes import assigned, certainty, figure
 from wideberth.cli.options import (
     SETTINGS,
@@ -26,13 +19,20 @@ from wideberth.cli.options import (
     table_options,
 )
 from wideberth.cli.progress import telling
-from wideberth.transform import MEASURES
+from wideberth.cli.release_options import (
+    ask,
+    release_options,
+    require_principles,
+    retyped,
+    search_options,
+)
+from wideberth.policy.settings import MEASURES
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.table import Table
 
-    from wideberth.latticing import Figures, Lattice
+    from wideberth.release.lattice import Figures, Lattice
 
 #: How many letters of a column's name a narrow table shows, and how it breaks other headings.
 _SHORT = 6
@@ -100,16 +100,16 @@ def lattice(
     """
     require_principles(asked["policy"], asked["principles"])
     with telling() as progress:
-        from wideberth import drawing
-        from wideberth.latticing import lattice as run
+        from wideberth.release import lattice_plot
+        from wideberth.release.lattice import lattice as run
 
         question = ask(table, **asked)
         if picture is not None:
-            drawing.check_target(picture, force=force, sources=question.sources)
+            lattice_plot.check_target(picture, force=force, sources=question.sources)
         result = run(Path(table), **question.arguments, best=best, progress=progress)
         told = result.to_dict()  # measures all nodes in every way, which takes its time
         if picture is not None:
-            drawing.draw(result, picture, force=force, progress=progress)
+            lattice_plot.draw(result, picture, force=force, progress=progress)
     if form == "json":
         echo_json(told)
         return 0

@@ -21,8 +21,8 @@ from wideberth.cli.options import (
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from wideberth.measuring import Utility
-    from wideberth.metrics import Figure
+    from wideberth.utility.metrics import Figure
+    from wideberth.utility.utility import Utility
 
 
 @click.command(context_settings=SETTINGS)
@@ -101,12 +101,12 @@ def measure(
     """
     trees, kinds = assignments(hierarchies, "--hierarchy"), assignments(types, "--type")
     with console(stderr=True).status("reading and measuring …"):
-        from wideberth import elsewhere
-        from wideberth.anatomy import published
-        from wideberth.manifest import compare
-        from wideberth.measuring import measure as run
-        from wideberth.policy import Policy
-        from wideberth.twofold import table_of
+        from wideberth import engines
+        from wideberth.io.manifest import compare
+        from wideberth.policy.policy import Policy
+        from wideberth.policy.two_tables import table_of
+        from wideberth.release.anatomy import published
+        from wideberth.utility.measure import measure as run
 
         plan = None if policy is None else Policy.load(policy)
         usual = plan.options if plan else None
@@ -134,7 +134,7 @@ def measure(
         }
         others = {"original": original, "sensitive_table": sensitive_table}
         if memory is not None:
-            engine = elsewhere.engine_for(release, memory)
+            engine = engines.engine_for(release, memory)
             found = engine.measure(release, memory=memory, options=options, **others, **known)
         else:
             frame = table_of(release, options)
@@ -178,9 +178,9 @@ def _figures(found: Utility) -> RenderableType:
     from rich.table import Table
     from rich.text import Text
 
-    from wideberth.metrics import lookup
-    from wideberth.metrics.describe import better, span
-    from wideberth.showing.wording import figure as written
+    from wideberth.core.text import figure as written
+    from wideberth.utility.metrics import lookup
+    from wideberth.utility.metrics.describe import better, span
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("metric", no_wrap=True)
@@ -194,7 +194,7 @@ def _figures(found: Utility) -> RenderableType:
 
 
 def _by(figure: Figure) -> str:
-    from wideberth.showing.wording import figure as written
+    from wideberth.core.text import figure as written
 
     return ", ".join(f"{name} {written(value)}" for name, value in figure.by_attribute.items())
 

@@ -13,7 +13,7 @@ import click
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from wideberth.tables import ReadOptions
+    from wideberth.io import ReadOptions
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -90,7 +90,7 @@ def read_options(
     written: Sequence[str] = (),
 ) -> ReadOptions:
     """Return what was said about reading a table; the rest is as usual."""
-    from wideberth.tables import ReadOptions, notation
+    from wideberth.io import ReadOptions, notation
 
     tokens = None if missing is None else tuple(missing.split(","))
     said: dict[str, Any] = {"delimiter": delimiter, "encoding": encoding, "missing": tokens}
@@ -115,7 +115,7 @@ class Share(click.ParamType[float]):
         """Read a share, exactly as it is written."""
         if isinstance(value, float):
             return value
-        from wideberth.exact import share  # which numpy comes with
+        from wideberth.core.exact import share  # which numpy comes with
 
         try:
             read = share(str(value))

@@ -18,7 +18,7 @@ def principles(name: str | None, form: str) -> int:
     wideberth principles epsilon-m
     """
     from wideberth.principles import iterate, lookup
-    from wideberth.principles.describe import as_dict, as_markdown
+    from wideberth.principles.catalog import as_dict, as_markdown
 
     chosen = list(iterate()) if name is None else [lookup(name)]
     if form == "json":

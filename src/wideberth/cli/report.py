@@ -22,7 +22,7 @@ from wideberth.cli.progress import telling
 _READ = ("original", "policy", "sensitive_table", "population", "priors")
 
 if TYPE_CHECKING:
-    from wideberth.reporting import Report
+    from wideberth.reports.content import Report
 
 
 @click.command(context_settings=SETTINGS)
@@ -68,9 +68,9 @@ def report(
     lower one), else 0; the report is written in either case.
     """
     with telling() as progress:
-        from wideberth.manifest import manifest_path
-        from wideberth.reporting import check_path
-        from wideberth.reporting import report as run
+        from wideberth.io.manifest import manifest_path
+        from wideberth.reports.content import check_path
+        from wideberth.reports.report import report as run
 
         if output is not None:
             read = [asked[key] for key in _READ] + [*asked["others"], release]
@@ -90,7 +90,7 @@ def report(
 
 def show(told: Report) -> None:
     """Print a report's summary."""
-    from wideberth.reporting.terminal import render
+    from wideberth.reports.terminal import render
 
     out = console()
     for part in render(told, unicode=speaks_unicode(out)):

@@ -33,7 +33,7 @@ def ui(table: str | None, port: int, no_browser: bool) -> int:
     from wideberth.ui import lacking
 
     try:
-        from wideberth.ui.serving import serve
+        from wideberth.ui.server import serve
     except ModuleNotFoundError as error:
         raise lacking(error) from None
 

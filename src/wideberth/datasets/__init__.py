@@ -25,8 +25,8 @@ from wideberth.datasets.papers import (
     zaremirakabad2012_figure2,
 )
 from wideberth.datasets.patients import patients
-from wideberth.datasets.people import census
 from wideberth.datasets.proximate import addresses, measurements, notes, symptoms
+from wideberth.datasets.residents import census
 
 __all__ = [
     "addresses",

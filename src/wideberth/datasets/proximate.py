@@ -15,8 +15,8 @@ import numpy as np
 import polars as pl
 from numpy.random import Generator, default_rng
 
+from wideberth.core.exact import Bools, Floats, Ints
 from wideberth.errors import ParameterError
-from wideberth.exact import Bools, Floats, Ints
 
 _COUNTRY, _DISTRICTS = 2009, 30
 _AGES, _WORKING = (0, 95), (16, 67)

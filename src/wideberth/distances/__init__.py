@@ -12,24 +12,17 @@ from types import MappingProxyType
 
 import numpy as np
 
+from wideberth.core.codes import Domain
+from wideberth.core.exact import Ints
 from wideberth.distances.base import Metric, Similarity, Space
-from wideberth.distances.called import Called
+from wideberth.distances.custom import Called
 from wideberth.distances.distributions import JensenShannon, Variational
-from wideberth.distances.places import Haversine
+from wideberth.distances.geographic import Haversine
+from wideberth.distances.numeric import Absolute, Discrete, Relative, Windows, numbers_of, windows
 from wideberth.distances.texts import Edit
 from wideberth.distances.trees import Branches, Surroundings, Tree, spread, ways_up
 from wideberth.distances.vectors import Cosine, Euclidean, Manhattan
-from wideberth.distances.windows import (
-    Absolute,
-    Discrete,
-    Relative,
-    Windows,
-    numbers_of,
-    windows,
-)
-from wideberth.encode import Domain
 from wideberth.errors import ParameterError
-from wideberth.exact import Ints
 
 __all__ = [
     "NAMES",

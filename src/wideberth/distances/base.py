@@ -9,10 +9,10 @@ from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
-from wideberth.encode import Domain
+from wideberth.core.codes import Domain
+from wideberth.core.exact import Bools, Floats, Ints
+from wideberth.core.groups import Groups
 from wideberth.errors import ParameterError
-from wideberth.exact import Bools, Floats, Ints
-from wideberth.groups import Groups
 
 Metric: TypeAlias = Callable[[Any, Any], float]
 

@@ -18,10 +18,10 @@ from math import isqrt
 
 import numpy as np
 
-from wideberth.encode import Domain
-from wideberth.exact import Bools, Ints
-from wideberth.groups import Groups
-from wideberth.memory import budget
+from wideberth.core.codes import Domain
+from wideberth.core.exact import Bools, Ints
+from wideberth.core.groups import Groups
+from wideberth.core.memory import budget
 
 _SMALL = 48  # values of a group whose pairs are listed
 _CELLS = 1 << 18  # of a block: what the processor's cache holds

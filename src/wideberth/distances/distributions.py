@@ -9,13 +9,13 @@ from math import fsum, log, log1p, log2
 import numpy as np
 import numpy.typing as npt
 
+from wideberth.core.codes import Domain
+from wideberth.core.exact import Bools, Floats, Ints
 from wideberth.distances.base import Similarity, Space
 from wideberth.distances.blocks import Near
-from wideberth.distances.points import Cloud, Points
+from wideberth.distances.pairs import Cloud, Points
 from wideberth.distances.vectors import Exactly, Manhattan, Vectors
-from wideberth.encode import Domain
 from wideberth.errors import TableError
-from wideberth.exact import Bools, Floats, Ints
 
 _TOLERANCE = Fraction(1, 10**6)  # by which shares may miss 1
 _SAFE_SIDE = 1 + 1e-9  # of ε: who is so little beyond it counts as near

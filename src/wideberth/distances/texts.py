@@ -10,11 +10,11 @@ import polars as pl
 from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist, cpdist
 
+from wideberth.core.codes import Domain
+from wideberth.core.exact import Bools, Floats, Ints, Whole
 from wideberth.distances.base import Similarity, Space
 from wideberth.distances.blocks import Measure, Near, weigh
-from wideberth.encode import Domain
 from wideberth.errors import TableError
-from wideberth.exact import Bools, Floats, Ints, Whole
 
 
 class Edit(Space):

@@ -8,13 +8,13 @@ from math import floor
 
 import numpy as np
 
+from wideberth.core.codes import Domain
+from wideberth.core.exact import Bools, Floats, Ints
+from wideberth.core.groups import Groups
+from wideberth.core.memory import budget
 from wideberth.distances.base import Similarity, Space
-from wideberth.encode import Domain
 from wideberth.errors import ParameterError, what_to_type
-from wideberth.exact import Bools, Floats, Ints
-from wideberth.groups import Groups
 from wideberth.hierarchy import Hierarchy, require_one_root
-from wideberth.memory import budget
 
 _PER_PAIR = 16  # bytes that the distance of two nodes takes
 

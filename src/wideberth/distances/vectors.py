@@ -8,12 +8,12 @@ from math import floor
 
 import numpy as np
 
+from wideberth.core.codes import Domain
+from wideberth.core.exact import Bools, Floats, Ints, Numbers, Whole, short_decimals, whole
 from wideberth.distances.base import Similarity, Space
 from wideberth.distances.blocks import Near
-from wideberth.distances.points import Cloud, Points
-from wideberth.encode import Domain
+from wideberth.distances.pairs import Cloud, Points
 from wideberth.errors import TableError
-from wideberth.exact import Bools, Floats, Ints, Numbers, Whole, short_decimals, whole
 
 _EXACT = 2**52  # floats hold such integers, and halves between them
 _UNIT = 2.0**-53  # a float is at most this far from what it stands for, relatively

@@ -7,8 +7,9 @@ people.
 """
 
 from wideberth.hierarchy.derive import dates, flat, intervals, masks
-from wideberth.hierarchy.files import from_parents, from_rows, read_hierarchy, read_parents
 from wideberth.hierarchy.icd import icd10
+from wideberth.hierarchy.load import from_parents, from_rows, read_hierarchy, read_parents
+from wideberth.hierarchy.rule import as_rule, parse_spec
 from wideberth.hierarchy.semantic import (
     Cluster,
     buckets,
@@ -20,7 +21,6 @@ from wideberth.hierarchy.semantic import (
     require_one_root,
     similar_pairs,
 )
-from wideberth.hierarchy.spec import as_rule, parse_spec
 from wideberth.hierarchy.tree import Hierarchy, IntArray
 from wideberth.hierarchy.view import Summary, outline, summary
 

@@ -14,8 +14,8 @@ from itertools import pairwise
 from typing import TypeAlias, TypeVar
 
 from wideberth.errors import HierarchyError
-from wideberth.hierarchy.files import from_rows
 from wideberth.hierarchy.lacking import describe
+from wideberth.hierarchy.load import from_rows
 from wideberth.hierarchy.tree import TOP, Hierarchy
 
 Number: TypeAlias = int | float | str | Decimal

@@ -16,8 +16,8 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from wideberth.core.exact import Ints, fraction
 from wideberth.errors import HierarchyError, ParameterError
-from wideberth.exact import Ints, fraction
 from wideberth.hierarchy.tree import Hierarchy, IntArray
 
 Reach: TypeAlias = int | float | str | Decimal | Fraction

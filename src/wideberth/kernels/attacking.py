@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from wideberth.kernels.sorting import INNER, JIT
+from wideberth.kernels.sort import INNER, JIT
 
 
 @njit(**INNER)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from numba import njit
 
-from wideberth.kernels.sorting import JIT
+from wideberth.kernels.sort import JIT
 
 
 @njit(**JIT)

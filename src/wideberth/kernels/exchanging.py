@@ -11,7 +11,7 @@ from functools import cache
 import numpy as np
 from numba import njit, types
 
-from wideberth.kernels.sorting import INNER, JIT
+from wideberth.kernels.sort import INNER, JIT
 
 
 @njit(**INNER)

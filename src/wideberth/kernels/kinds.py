@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from wideberth.exact import Ints
+from wideberth.core.exact import Ints
 
 SIZE = 0  # (least,)
 CROWD = 1  # (p, q, dealt, alone); table: reach, and if dealt first, last; empty: each its own.

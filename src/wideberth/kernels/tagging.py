@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from wideberth.kernels.sorting import JIT
+from wideberth.kernels.sort import JIT
 
 
 @njit(**JIT)

@@ -23,13 +23,13 @@ from wideberth.principles.diversity import (
     MUniqueness,
     RecursiveCLDiversity,
 )
+from wideberth.principles.multi_attribute import MultiAttributeLDiversity
 from wideberth.principles.proximity import (
     DeltaLDiversity,
     EpsilonMAnonymity,
     KEAnonymity,
     VarianceControl,
 )
-from wideberth.principles.several import MultiAttributeLDiversity
 from wideberth.principles.size import DeltaPresence, KAnonymity
 
 __all__ = [

@@ -33,10 +33,10 @@ from typing import Any
 
 import numpy as np
 
+from wideberth.core.codes import Domain
+from wideberth.core.exact import Bools, Floats, Ints
+from wideberth.core.groups import Groups
 from wideberth.distances import Similarity
-from wideberth.encode import Domain
-from wideberth.exact import Bools, Floats, Ints
-from wideberth.groups import Groups
 from wideberth.principles.base import Principle, parameter
 
 
@@ -53,7 +53,7 @@ def allowed_codes(domain: Domain, values: Sequence[object]) -> Bools:
     """Return which codes stand for given values; those that do not occur have none.
 
     >>> import polars as pl
-    >>> from wideberth.encode import encode
+    >>> from wideberth.core.codes import encode
     >>> allowed_codes(encode(pl.Series("wage", [0.0, 5.5])).domain, ["0", "7"]).tolist()
     [True, False]
     """

@@ -21,16 +21,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar
 
 import numpy as np
 
-from wideberth.encode import Domain
+from wideberth.core.codes import Domain
+from wideberth.core.exact import Bools, Floats, Ints, fraction
+from wideberth.core.groups import Groups
 from wideberth.errors import ParameterError, what_to_type
-from wideberth.exact import Bools, Floats, Ints, fraction
-from wideberth.groups import Groups
 from wideberth.kernels.kinds import Kernel
-from wideberth.randomness import Chance
+from wideberth.kernels.randomness import Chance
 
 if TYPE_CHECKING:
     from wideberth.principles.allowance import Allowance
-    from wideberth.principles.deciding import Witness
+    from wideberth.principles.partition.decide import Witness
 
 Kind = Literal["whole", "number", "flag", "choice", "values", "metric"]
 #: What a principle must know of the sensitive attribute, beyond which values are equal.

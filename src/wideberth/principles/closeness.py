@@ -9,11 +9,11 @@ from typing import ClassVar
 
 import numpy as np
 
+from wideberth.core.codes import Domain
+from wideberth.core.exact import Bools, Floats, Ints, Whole, at_most, fraction, ratios, whole
+from wideberth.core.groups import Groups
 from wideberth.distances import spread, ways_up
-from wideberth.encode import Domain
 from wideberth.errors import ParameterError, what_to_type
-from wideberth.exact import Bools, Floats, Ints, Whole, at_most, fraction, ratios, whole
-from wideberth.groups import Groups
 from wideberth.kernels import kinds
 from wideberth.kernels.kinds import Kernel
 from wideberth.principles.base import Principle, Rule, parameter, register, remembered

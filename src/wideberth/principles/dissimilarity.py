@@ -13,26 +13,18 @@ from typing import ClassVar
 
 import numpy as np
 
-from wideberth.distances import (
-    NAMES,
-    Branches,
-    Metric,
-    Similarity,
-    Windows,
-    classes,
-    similarity,
-)
-from wideberth.encode import Domain
+from wideberth.core.codes import Domain
+from wideberth.core.exact import Bools, Floats, Ints, at_least, fraction
+from wideberth.core.groups import Groups
+from wideberth.distances import NAMES, Branches, Metric, Similarity, Windows, classes, similarity
 from wideberth.errors import ParameterError, what_to_type
-from wideberth.exact import Bools, Floats, Ints, at_least, fraction
-from wideberth.groups import Groups
 from wideberth.principles.allowance import Allowance, allowance, allowed_values
 from wideberth.principles.base import Needs, Principle, Rule, parameter, register, rows
-from wideberth.principles.conflicts import Conflicts
-from wideberth.principles.deciding import Answer, Witness
-from wideberth.principles.parting import Cap
-from wideberth.principles.scattering import scatter
-from wideberth.principles.search import Line, Searched
+from wideberth.principles.partition.caps import Line, Searched
+from wideberth.principles.partition.conflicts import Conflicts
+from wideberth.principles.partition.decide import Answer, Witness
+from wideberth.principles.partition.swap import Cap
+from wideberth.principles.partition.tree_conflicts import scatter
 
 
 @register

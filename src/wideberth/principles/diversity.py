@@ -12,12 +12,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from wideberth.encode import Domain
+from wideberth.core.codes import Domain
+from wideberth.core.exact import Bools, Floats, Ints, at_least, at_most, fraction
+from wideberth.core.groups import Groups
 from wideberth.errors import ParameterError
-from wideberth.exact import Bools, Floats, Ints, at_least, at_most, fraction
-from wideberth.groups import Groups
 from wideberth.kernels import kinds
 from wideberth.kernels.kinds import Kernel
+from wideberth.kernels.randomness import Chance
 from wideberth.principles.allowance import (
     Allowance,
     allowance,
@@ -26,8 +27,7 @@ from wideberth.principles.allowance import (
     times,
 )
 from wideberth.principles.base import Principle, Rule, parameter, plain, register, remembered, rows
-from wideberth.principles.dealing import deal
-from wideberth.randomness import Chance
+from wideberth.principles.partition.deal import deal
 
 _MACHANAVAJJHALA = "Machanavajjhala, Gehrke, Kifer, Venkitasubramaniam 2006"
 _HARMLESS = "allowed values only"

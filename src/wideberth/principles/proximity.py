@@ -10,10 +10,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from wideberth.distances import Windows, numbers_of, windows
-from wideberth.encode import Domain
-from wideberth.errors import ParameterError
-from wideberth.exact import (
+from wideberth.core.codes import Domain
+from wideberth.core.exact import (
     Bools,
     Floats,
     Ints,
@@ -24,9 +22,12 @@ from wideberth.exact import (
     ratios,
     whole,
 )
-from wideberth.groups import Groups
+from wideberth.core.groups import Groups
+from wideberth.distances import Windows, numbers_of, windows
+from wideberth.errors import ParameterError
 from wideberth.kernels import kinds
 from wideberth.kernels.kinds import Kernel
+from wideberth.kernels.randomness import Chance
 from wideberth.principles.allowance import Allowance, allowance, allowed_values, times
 from wideberth.principles.base import (
     Needs,
@@ -38,11 +39,10 @@ from wideberth.principles.base import (
     remembered,
     rows,
 )
-from wideberth.principles.dealing import deal
-from wideberth.principles.deciding import Witness, crowded, overfull, sought
-from wideberth.principles.parting import Cap, Relation
-from wideberth.principles.search import Searched
-from wideberth.randomness import Chance
+from wideberth.principles.partition.caps import Searched
+from wideberth.principles.partition.deal import deal
+from wideberth.principles.partition.decide import Witness, crowded, overfull, sought
+from wideberth.principles.partition.swap import Cap, Relation
 
 
 @register

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from wideberth.exact import fraction
+from wideberth.core.exact import fraction
 from wideberth.principles.base import Principle, lookup, make
 
 

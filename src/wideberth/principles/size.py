@@ -7,10 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from wideberth.encode import Domain
+from wideberth.core.codes import Domain
+from wideberth.core.exact import Bools, Floats, Ints, at_least, at_most, fraction
+from wideberth.core.groups import Groups
 from wideberth.errors import ParameterError, what_to_type
-from wideberth.exact import Bools, Floats, Ints, at_least, at_most, fraction
-from wideberth.groups import Groups
 from wideberth.kernels import kinds
 from wideberth.kernels.kinds import Kernel
 from wideberth.principles.base import Needs, Principle, Rule, parameter, register, rows

@@ -13,18 +13,12 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from wideberth import documents
-from wideberth.errors import (
-    OutputError,
-    ParameterError,
-    PolicyError,
-    TableError,
-    WideberthError,
-)
+from wideberth.errors import OutputError, ParameterError, PolicyError, TableError, WideberthError
+from wideberth.io import documents
 from wideberth.ui.attachments import LARGEST, POLICY, tree_rows
-from wideberth.ui.comparing import Yardstick
-from wideberth.ui.desk import Desk, Opened, Run, asked_of, release_name
-from wideberth.ui.drafts import Draft
+from wideberth.ui.comparison import Yardstick
+from wideberth.ui.open_tables import Desk, Opened, Run, asked_of, release_name
+from wideberth.ui.saved import Draft
 from wideberth.ui.workspace import RefusedError, safe_name, small_file
 
 #: How much of an upload is held in memory, and how large a policy may be.
@@ -329,7 +323,7 @@ async def hierarchy_file(request: Request) -> Response:
 
 async def usual_hierarchies(request: Request) -> Response:
     """Propose hierarchies for quasi-identifiers that have none."""
-    from wideberth.schema import expanded
+    from wideberth.core.names import expanded
 
     desk, table = desk_of(request), table_of(request)
     columns = [

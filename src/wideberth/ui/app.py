@@ -17,8 +17,8 @@ from starlette.staticfiles import StaticFiles
 
 from wideberth.errors import WideberthError
 from wideberth.ui import api, pages
-from wideberth.ui.desk import ChangedError, Desk, UnknownError
-from wideberth.ui.safety import Key, Safety
+from wideberth.ui.open_tables import ChangedError, Desk, UnknownError
+from wideberth.ui.security import Key, Safety
 
 _STATIC = Path(__file__).parent / "static"
 _STATUS = {ChangedError: 409, UnknownError: 404}

@@ -19,7 +19,7 @@ from urllib.parse import unquote
 
 from wideberth.errors import PolicyError
 from wideberth.hierarchy import parse_spec
-from wideberth.ui import policies
+from wideberth.ui import policy_forms
 from wideberth.ui.workspace import within
 
 #: What a policy is called, beside which the hierarchy files lie.
@@ -98,14 +98,14 @@ def shown(text: str, folder: str | Path) -> str:
 
 def tree_rows(rule: Any, column: str, folder: Path) -> list[list[str]]:
     """Return the tree that a rule names, a row for each value: it and what it belongs to."""
-    if not policies.files_of({"hierarchies": {column: rule}}):
+    if not policy_forms.files_of({"hierarchies": {column: rule}}):
         return []
     return parse_spec(rule, (), folder, column=column).to_rows()
 
 
 def copy(source: Path, target: Path, content: Mapping[str, Any]) -> None:
     """Copy the files that settings name from one folder to another, those that are not there."""
-    names = set(policies.files_of(content).values())
+    names = set(policy_forms.files_of(content).values())
     if names:
         (target / HIERARCHIES).mkdir(mode=0o700, exist_ok=True)
     for name in names:
@@ -117,8 +117,8 @@ def packed(content: Mapping[str, Any], folder: Path, *, name: str) -> bytes:
     """Pack settings, as a policy file and the hierarchy files that it names."""
     held = BytesIO()
     with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(POLICY, policies.toml(content, name=name))
-        for file in sorted(set(policies.files_of(content).values())):
+        archive.writestr(POLICY, policy_forms.toml(content, name=name))
+        for file in sorted(set(policy_forms.files_of(content).values())):
             archive.write(within(folder, file), file)
     return held.getvalue()
 

@@ -16,13 +16,13 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
 
-from wideberth.reporting.html import glance
-from wideberth.showing.pages import environment as environment_of
-from wideberth.ui import api, attachments, policies
+from wideberth.reports.html import glance
+from wideberth.reports.pages import environment as environment_of
+from wideberth.ui import api, attachments, policy_forms
 from wideberth.ui.attachments import HIERARCHIES, POLICY
-from wideberth.ui.catalogue import KINDS, catalogue, of_size, unfit_for_anatomy
-from wideberth.ui.comparing import comparison
-from wideberth.ui.desk import Opened, Run, UnknownError, release_name
+from wideberth.ui.choices import KINDS, catalogue, of_size, unfit_for_anatomy
+from wideberth.ui.comparison import comparison
+from wideberth.ui.open_tables import Opened, Run, UnknownError, release_name
 from wideberth.ui.workspace import safe_name, within
 
 #: The steps: the name in an address, and that for people.
@@ -120,7 +120,8 @@ async def home(request: Request) -> Response:
 
 async def data(request: Request) -> Response:
     """Show step 1: the columns and their roles."""
-    from wideberth.schema import LISTS, TYPES
+    from wideberth.core.types import TYPES
+    from wideberth.policy.roles import LISTS
 
     table = api.table_of(request)
     about = _about(request, table, job=table.job.view(), profile=table.profile)
@@ -154,7 +155,7 @@ async def principle(request: Request) -> Response:
 
 async def anonymize(request: Request) -> Response:
     """Show step 3: how the release is made, and that it is being made."""
-    from wideberth.transform import ALGORITHMS, CUTS, DEALING, MEASURES, METHODS
+    from wideberth.policy.settings import ALGORITHMS, CUTS, DEALING, MEASURES, METHODS
 
     table = api.table_of(request)
     if table.profile is None:
@@ -264,10 +265,10 @@ async def export(request: Request) -> Response:
         judged=made["report"] is not None,
         problem=made.get("problem"),
         policy=(run.folder / POLICY).read_text(encoding="utf-8"),
-        command=policies.command_line(
+        command=policy_forms.command_line(
             run.content, table=table.name, output=output, report="report.html"
         ),
-        python=policies.python(run.content, table=table.name, output=output),
+        python=policy_forms.python(run.content, table=table.name, output=output),
     )
 
 

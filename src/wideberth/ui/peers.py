@@ -2,7 +2,7 @@
 
 The kernel knows which user holds the other end of a connection within this machine. Connections
 of other users are closed before anything is read from them. That is a second line of defense: the
-first is that other users' pages cannot learn the cookie (:mod:`wideberth.ui.safety`).
+first is that other users' pages cannot learn the cookie (:mod:`wideberth.ui.security`).
 
 Asking the kernel means reading a list of all connections, which takes the longer the more there
 are. So one reading answers for all connections that wait, beside the event loop.

@@ -7,7 +7,7 @@ from typing import Any
 
 def pictured(advice: dict[str, Any]) -> dict[str, Any]:
     """Return the specifications of the curves there are: absolute, halved for δ, relative."""
-    from wideberth.showing.charts import tradeoff
+    from wideberth.reports.charts import tradeoff
 
     curves = {
         "absolute": advice["absolute"],

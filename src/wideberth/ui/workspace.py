@@ -20,7 +20,7 @@ from types import TracebackType
 from typing import IO
 
 from wideberth.errors import OutputError, TableError, WideberthError
-from wideberth.tables import lock, suffix_of
+from wideberth.io import lock, suffix_of
 
 PREFIX = "wideberth-ui-"
 _LOCK = ".lock"

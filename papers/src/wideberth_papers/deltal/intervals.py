@@ -16,10 +16,10 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from wideberth.anonymizing import anonymize
-from wideberth.checking import check
+from wideberth.checks.check import check
 from wideberth.errors import InfeasibleError, VerificationError
-from wideberth.querying import query_error
+from wideberth.release.anonymize import anonymize
+from wideberth.utility.queries import query_error
 from wideberth_papers.sources import Shape
 from wideberth_papers.study import Row
 

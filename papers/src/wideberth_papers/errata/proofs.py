@@ -18,8 +18,8 @@ import numpy as np
 import polars as pl
 
 from wideberth import datasets
-from wideberth.encode import encode
-from wideberth.groups import Groups, Partition
+from wideberth.core.codes import encode
+from wideberth.core.groups import Groups, Partition
 from wideberth.hierarchy import from_rows
 from wideberth.principles import Rule, parse
 from wideberth_papers.deltal.intervals import printed as delta_l_checking

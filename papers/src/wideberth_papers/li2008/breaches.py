@@ -13,12 +13,12 @@ from typing import NamedTuple
 
 import polars as pl
 
-from wideberth.checking import check
+from wideberth.checks.check import check
+from wideberth.checks.result import CheckResult
+from wideberth.core.text import percent
 from wideberth.datasets import li2008_table1b
 from wideberth.errors import VerificationError
 from wideberth.principles import Principle, parse
-from wideberth.results import CheckResult
-from wideberth.showing.wording import percent
 from wideberth_papers.study import Row, Rows, Verdict
 from wideberth_papers.trends import Finding, if_measured, together
 

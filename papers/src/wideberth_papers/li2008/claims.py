@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from statistics import fmean
 
-from wideberth.showing.wording import listed, percent
+from wideberth.core.text import listed, percent
 from wideberth_papers.li2008.releases import (
     ABSOLUTE,
     BEST,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from wideberth.showing.wording import percent
+from wideberth.core.text import percent
 from wideberth_papers.li2008 import breaches, claims
 from wideberth_papers.li2008.points import FIXED, MS, USUAL, M
 from wideberth_papers.li2008.releases import (

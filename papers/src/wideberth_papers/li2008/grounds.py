@@ -17,12 +17,12 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from wideberth.encode import Codes, Column, Domain, encode
+from wideberth.core.codes import Codes, Column, Domain, encode
+from wideberth.core.exact import Ints
 from wideberth.errors import TableError
-from wideberth.exact import Ints
-from wideberth.perturbation import Span, perturb, perturbed_answers
-from wideberth.published import Published
-from wideberth.workload import QueryError, Workload, answers, box_answers
+from wideberth.labels import Published
+from wideberth.utility.perturbation import Span, perturb, perturbed_answers
+from wideberth.utility.workload import QueryError, Workload, answers, box_answers
 from wideberth_papers.sources import Shape
 
 

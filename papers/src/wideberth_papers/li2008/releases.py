@@ -13,10 +13,10 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from wideberth.anonymizing import anonymize
 from wideberth.errors import InfeasibleError
-from wideberth.perturbation import retention
-from wideberth.release import Release
+from wideberth.release.anonymize import anonymize
+from wideberth.release.release import Release
+from wideberth.utility.perturbation import retention
 from wideberth_papers.li2008.grounds import Asked, Ground
 from wideberth_papers.sources import Source
 from wideberth_papers.study import Row

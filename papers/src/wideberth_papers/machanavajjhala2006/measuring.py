@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from wideberth.anonymizing import anonymize
-from wideberth.checking import check
+from wideberth.checks.check import check
 from wideberth.errors import InfeasibleError
-from wideberth.latticing import Figures, Lattice, lattice
+from wideberth.release.anonymize import anonymize
+from wideberth.release.lattice import Figures, Lattice, lattice
 from wideberth_papers.sources import Source
 from wideberth_papers.study import Row
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from wideberth.hierarchy.files import from_rows
+from wideberth.hierarchy.load import from_rows
 from wideberth.hierarchy.tree import TOP, Hierarchy
 
 #: Where values go that are in no tree.

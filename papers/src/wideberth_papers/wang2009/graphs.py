@@ -17,7 +17,7 @@ from math import ceil, lcm
 
 import numpy as np
 
-from wideberth.exact import Bools
+from wideberth.core.exact import Bools
 
 KINDS = ("any pairs", "on a line", "clusters")
 #: How likely two rows are near each other in one cluster, and in two.

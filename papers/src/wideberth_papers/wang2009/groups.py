@@ -14,17 +14,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from wideberth.checking import check
+from wideberth.checks.check import check
+from wideberth.core.exact import Bools
 from wideberth.errors import VerificationError
-from wideberth.exact import Bools
-from wideberth.principles import (
-    AlphaKAnonymity,
-    Dissimilarity,
-    EpsilonMAnonymity,
-    Principle,
-    plain,
-)
-from wideberth.principles.converting import (
+from wideberth.principles import AlphaKAnonymity, Dissimilarity, EpsilonMAnonymity, Principle, plain
+from wideberth.principles.convert import (
     implied_by_alpha_k,
     implied_by_breach,
     implying_alpha_k,

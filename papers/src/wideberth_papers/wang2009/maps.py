@@ -9,8 +9,8 @@ from itertools import product
 import numpy as np
 import polars as pl
 
-from wideberth.advice import advise
-from wideberth.checking import check
+from wideberth.checks.advise import advise
+from wideberth.checks.check import check
 from wideberth.errors import VerificationError
 from wideberth.principles import Dissimilarity
 from wideberth_papers.plotting import table_map

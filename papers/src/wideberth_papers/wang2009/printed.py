@@ -10,11 +10,11 @@ import numpy as np
 import polars as pl
 
 from wideberth import datasets
-from wideberth.adversary import claims
-from wideberth.anonymizing import anonymize
+from wideberth.checks.adversary import claims
+from wideberth.core.codes import encode, join
 from wideberth.distances import space
-from wideberth.encode import encode, join
 from wideberth.principles import Dissimilarity
+from wideberth.release.anonymize import anonymize
 from wideberth_papers.plotting import CONFIG
 from wideberth_papers.study import Row, Rows, Spec, Verdict
 

@@ -7,11 +7,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from wideberth.advice import advise
+from wideberth.checks.advise import advise
+from wideberth.core.exact import Bools
 from wideberth.errors import VerificationError
-from wideberth.exact import Bools
-from wideberth.principles.deciding import Answer, decide
-from wideberth.principles.parting import Cap, Relation
+from wideberth.principles.partition.decide import Answer, decide
+from wideberth.principles.partition.swap import Cap, Relation
 from wideberth_papers.plotting import Axis, bars
 from wideberth_papers.study import Row, Rows, Spec, Verdict
 from wideberth_papers.wang2009.graphs import (

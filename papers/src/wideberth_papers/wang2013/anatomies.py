@@ -16,17 +16,17 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from wideberth.algorithms import Demand
 from wideberth.algorithms.anatomy import anatomize
-from wideberth.anonymizing import anonymize
-from wideberth.encode import Column, encode
+from wideberth.algorithms.demand import Demand
+from wideberth.core.codes import Column, encode
+from wideberth.core.groups import Groups, Partition
 from wideberth.errors import InfeasibleError, VerificationError
-from wideberth.groups import Groups, Partition
-from wideberth.metrics import anatomy as metrics
 from wideberth.principles import parse
-from wideberth.principles.dealing import deal
-from wideberth.querying import query_error
-from wideberth.release import Release
+from wideberth.principles.partition.deal import deal
+from wideberth.release.anonymize import anonymize
+from wideberth.release.release import Release
+from wideberth.utility.metrics import buckets as metrics
+from wideberth.utility.queries import query_error
 from wideberth_papers.study import Row
 from wideberth_papers.wang2013.education import education
 

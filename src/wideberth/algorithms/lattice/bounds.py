@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from wideberth.algorithms.lattice.ground import Engine, Ground, Prices, Verdict
 from wideberth.algorithms.lattice.marking import marks
 from wideberth.algorithms.lattice.measures import (
     NCP,
@@ -23,9 +22,10 @@ from wideberth.algorithms.lattice.measures import (
     Measure,
     levels_of,
 )
+from wideberth.algorithms.lattice.problem import Engine, Ground, Prices, Verdict
 from wideberth.algorithms.lattice.shape import Node, outer_sum
+from wideberth.core.exact import Floats
 from wideberth.errors import ParameterError
-from wideberth.exact import Floats
 
 
 class Bounds(ABC):

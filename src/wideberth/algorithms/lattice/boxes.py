@@ -13,13 +13,13 @@ from itertools import count
 
 import numpy as np
 
-from wideberth.algorithms.lattice.ground import Ground, Prices, Verdict
 from wideberth.algorithms.lattice.measures import ByAttribute, Measure
 from wideberth.algorithms.lattice.probing import Probe
+from wideberth.algorithms.lattice.problem import Ground, Prices, Verdict
 from wideberth.algorithms.lattice.search import Found, Ranking, lower
 from wideberth.algorithms.lattice.shape import Node
+from wideberth.core.exact import Floats
 from wideberth.errors import ParameterError
-from wideberth.exact import Floats
 
 
 class Boxes:

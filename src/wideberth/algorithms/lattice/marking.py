@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from wideberth.algorithms.lattice.shape import outer_sum
-from wideberth.exact import Floats, Ints
+from wideberth.core.exact import Floats, Ints
 
 
 def marks() -> Any:

@@ -14,11 +14,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from wideberth.algorithms.lattice.ground import Prices, Verdict
-from wideberth.algorithms.lattice.ladder import Ladder
+from wideberth.algorithms.lattice.levels import Ladder
+from wideberth.algorithms.lattice.problem import Prices, Verdict
 from wideberth.algorithms.lattice.shape import Node
+from wideberth.core.exact import Floats
 from wideberth.errors import ParameterError
-from wideberth.exact import Floats
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from wideberth.algorithms.lattice.ground import Ground, Verdict
 from wideberth.algorithms.lattice.picking import Promising
 from wideberth.algorithms.lattice.probing import Probe
+from wideberth.algorithms.lattice.problem import Ground, Verdict
 from wideberth.algorithms.lattice.shape import Node
 
 

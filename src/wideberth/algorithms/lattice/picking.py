@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from wideberth.algorithms.lattice.ground import Ground
 from wideberth.algorithms.lattice.marking import marks
+from wideberth.algorithms.lattice.problem import Ground
 from wideberth.algorithms.lattice.shape import outer_sum
-from wideberth.exact import Floats
+from wideberth.core.exact import Floats
 
 #: Nothing, for a logarithm.
 _LITTLE = 0.1

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from time import monotonic
 
-from wideberth.algorithms.lattice.ground import Engine, Verdict
+from wideberth.algorithms.lattice.problem import Engine, Verdict
 from wideberth.algorithms.lattice.shape import Node
-from wideberth.clock import Progress
+from wideberth.core.progress import Progress
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from wideberth.algorithms.lattice.bounds import Bounds
-from wideberth.algorithms.lattice.ground import Verdict
 from wideberth.algorithms.lattice.picking import InOrder, Promising
 from wideberth.algorithms.lattice.probing import Probe
+from wideberth.algorithms.lattice.problem import Verdict
 from wideberth.algorithms.lattice.shape import Node
 
 #: Scores that differ by less, relatively, count as equal.

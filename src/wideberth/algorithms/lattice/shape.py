@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from wideberth.exact import Ints
+from wideberth.core.exact import Ints
 
 Node: TypeAlias = tuple[int, ...]
 

@@ -10,21 +10,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from wideberth.engines.digest import COUNT, Digest, of_no_row
+from wideberth.core.strings import is_text
+from wideberth.core.vectors import require_finite
 from wideberth.errors import TableError
-from wideberth.quasi import FIXED, ONE_WAY, PERHAPS, in_one_way
-from wideberth.schema import (
-    CALLED,
-    CANDIDATES,
-    LOOKED_AT,
-    Facts,
-    People,
-    Strays,
-    people_there,
-    require_finite,
-    strays_of,
-)
-from wideberth.words import is_text
+from wideberth.hierarchy.quasi import FIXED, ONE_WAY, PERHAPS, in_one_way
+from wideberth.policy.people import LOOKED_AT, People, people_there
+from wideberth.policy.strays import CALLED, CANDIDATES, Facts, Strays, strays_of
+from wideberth.principles.counts import COUNT, Digest, of_no_row
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -126,7 +118,7 @@ class Cluster:
         return Digest(found[:, : len(places)], counts)
 
     def people(self, person: Mapping[str, Sequence[str]], rows: int | None = None) -> People | None:
-        """Return the identifier that repeats; see `wideberth.schema.people_there`."""
+        """Return the identifier that repeats; see `wideberth.policy.people.people_there`."""
         first = _polars(self.frame.limit(_FIRST).toArrow(), list(self.places))
         rows = self.frame.count() if rows is None else rows
         from pyspark.sql import functions as sql

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
-from wideberth.tables import TableWarning
+from wideberth.io import TableWarning
 
 #: Which row they take depends on the order in which rows arrive.
 _BY_ARRIVAL = {"First": "first", "Last": "last", "AnyValue": "any_value"}

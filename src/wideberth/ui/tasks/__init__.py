@@ -15,15 +15,15 @@ from wideberth.ui.attachments import shown
 
 #: By name: the module and its function. A module is loaded when it is needed.
 _TASKS = {
-    "open": ("opening", "profile"),
-    "advise": ("advising", "advise"),
-    "possible": ("judging", "possible"),
-    "fits": ("opening", "fits"),
+    "open": ("open", "profile"),
+    "advise": ("advise", "advise"),
+    "possible": ("possible", "possible"),
+    "fits": ("open", "fits"),
     "protect": ("usual", "protect"),
-    "hierarchy": ("hierarchies", "hierarchy"),
+    "hierarchy": ("hierarchy", "hierarchy"),
     "usual": ("usual", "usual"),
-    "release": ("releasing", "release"),
-    "weigh": ("weighing", "weigh"),
+    "release": ("release", "release"),
+    "weigh": ("compare", "weigh"),
 }
 
 

@@ -6,12 +6,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from wideberth import tables
-from wideberth.advice import proposed_protection, rule_for
-from wideberth.attributes import require_column
-from wideberth.clock import Progress
-from wideberth.policy import Policy
-from wideberth.schema import by_column, expanded, guess, infer_type
+from wideberth import io
+from wideberth.checks.protection import proposed_protection, rule_for
+from wideberth.core.names import by_column, expanded
+from wideberth.core.progress import Progress
+from wideberth.core.types import infer_type
+from wideberth.policy.guesses import guess_columns
+from wideberth.policy.policy import Policy
+from wideberth.principles.columns import require_column
 
 
 def usual(
@@ -20,7 +22,7 @@ def usual(
     """Propose a rule for each of some columns."""
     policy = Policy.of(content, folder=Path(folder))
     tell("reading", 0, 1)
-    frame = tables.read(path, policy.options)
+    frame = io.read(path, policy.options)
     kinds = by_column(policy.types, frame.columns)
     for column in columns:
         require_column(frame, column)
@@ -39,13 +41,13 @@ def protect(
     # "principle" has entries of a policy; if there are none, "why" gives the reason.
     policy = Policy.of(content, folder=Path(folder))
     tell("reading", 0, 0)
-    frame = tables.read(path, policy.options)
+    frame = io.read(path, policy.options)
     require_column(frame, column)
     tell("looking at what is possible", 0, 0)
     kinds = by_column(policy.types, frame.columns)
     prefix = column.rpartition(".")[0]
     family = [name for name in frame.columns if prefix and name.rpartition(".")[0] == prefix]
-    shares = [one.column for one in guess(frame[family]) if one.part_of] if family else []
+    shares = [one.column for one in guess_columns(frame[family]) if one.part_of] if family else []
     sensitive = expanded(policy.roles["sensitive"], frame.columns)
     parts = shares if column in shares and set(shares) <= set(sensitive) else [column]
     found = proposed_protection(frame[parts], kinds.get(column) or infer_type(frame[column]))

@@ -1,0 +1,143 @@
+"""What a search works on, and what it learns of a node."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from wideberth.algorithms.demand import Demand
+from wideberth.algorithms.lattice.levels import Ladder
+from wideberth.algorithms.lattice.shape import Node, Shape
+from wideberth.core.codes import Column
+from wideberth.core.exact import Floats, Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Ground:
+    """A table, the levels of its quasi-identifiers, and what is demanded."""
+
+    # Codes, of quasi-identifiers and sensitive attributes alike, may be given as their distinct
+    # tuples. Such an entry stands for several rows; whatever is found is the same.
+    ladders: Sequence[Ladder]
+    demands: Sequence[Demand]  # on every published group
+    limit: int  # how many rows may be suppressed
+    weights: Ints | None = None  # how many rows each entry stands for; None: one
+
+    def __post_init__(self) -> None:
+        """Refuse weights and histograms that do not belong together."""
+        # Principles are bound to histograms. One that counts entries would weaken them silently.
+        if self.weights is None:
+            return
+        if len(self.weights) != self.entries or (self.weights < 1).any():
+            raise ValueError("there must be a weight for each entry, and none below 1")
+        if any(ladder.rows != self.rows for ladder in self.ladders):
+            raise ValueError("the histogram of a quasi-identifier does not count the rows")
+        columns = [demand.column for demand in self.demands if demand.column is not None]
+        if any(column.domain.histogram.sum() < self.rows for column in columns):
+            raise ValueError("the histogram of a sensitive attribute does not count the rows")
+
+    @property
+    def entries(self) -> int:
+        """The number of entries: codes of each quasi-identifier."""
+        return len(self.ladders[0].quasi.codes)
+
+    @cached_property
+    def rows(self) -> int:
+        """The number of rows."""
+        return self.entries if self.weights is None else int(self.weights.sum())
+
+    def rows_of(self, entries: Ints) -> int:
+        """Return how many rows some entries stand for."""
+        return len(entries) if self.weights is None else int(self.weights[entries].sum())
+
+    @cached_property
+    def shape(self) -> Shape:
+        """The shape of the lattice."""
+        return Shape(tuple(len(ladder) for ladder in self.ladders))
+
+    @cached_property
+    def unit(self) -> int:
+        """The fewest rows that any group can have."""
+        return max((demand.rule.least for demand in self.demands), default=1)
+
+    @cached_property
+    def monotone(self) -> bool:
+        """Whether the nodes above an admissible one are admissible."""
+        # Without suppression it takes monotone demands. With suppression a failing group may spoil
+        # a satisfying one that it is merged with, unless demands survive the addition of any rows.
+        rules = [demand.rule for demand in self.demands]
+        return all(rule.upward or (rule.monotone and not self.limit) for rule in rules)
+
+    def admits(self, verdict: Verdict) -> bool:
+        """Return whether a node may be published."""
+        return verdict.lost <= self.limit and verdict.suppressed <= self.limit and verdict.kept > 0
+
+    def only(self, entries: Ints, limit: int | None = None) -> Ground:
+        """Return the ground of some entries alone; demands still refer to the whole table."""
+        weights = None if self.weights is None else self.weights[entries]
+        ladders = []
+        for ladder in self.ladders:
+            quasi = ladder.quasi
+            codes = quasi.codes[entries]
+            histogram = np.bincount(codes, weights, quasi.domain.size).astype(np.int64)
+            domain = replace(quasi.domain, histogram=histogram)
+            ladders.append(replace(ladder, quasi=replace(quasi, codes=codes, domain=domain)))
+        columns = {id(d.column): d.column for d in self.demands if d.column is not None}
+        fewer = {key: Column(c.codes[entries], c.domain) for key, c in columns.items()}
+        demands = [replace(d, column=fewer.get(id(d.column))) for d in self.demands]
+        most = self.rows_of(entries) if limit is None else limit
+        return Ground(ladders, demands, most, weights)
+
+
+class Prices:
+    """What values lose on each level of each quasi-identifier."""
+
+    def __init__(
+        self, ladders: Sequence[Ladder], price: Callable[[Ladder, int], tuple[float, Floats]]
+    ) -> None:
+        priced = [[price(ladder, rung) for rung in range(len(ladder))] for ladder in ladders]
+        #: By quasi-identifier and level: the mean over all rows, if none is suppressed.
+        self.means = [np.array([mean for mean, _ in levels]) for levels in priced]
+        #: By quasi-identifier and level: what more each code loses when suppressed.
+        self.gaps = [[gap for _, gap in levels] for levels in priced]
+
+
+class Verdict(NamedTuple):
+    """What is known of a node that was checked."""
+
+    # Where `lost` is beyond the limit, nothing else is known.
+    #: Rows that neither this node nor any finer one can keep, at least.
+    lost: int
+    #: Rows of groups that fail.
+    suppressed: int = 0
+    #: How many groups are kept, and how many there are.
+    kept: int = 0
+    groups: int = 0
+    #: The sum of the squares of all sizes, and of those that are kept.
+    squares: int = 0
+    squares_kept: int = 0
+    #: What the lost rows will add to the squares of any finer node, at least.
+    apart: int = 0
+    #: By quasi-identifier: what suppressed rows cost here, and lost ones in any finer node.
+    here: Floats = np.zeros(0)
+    below: Floats = np.zeros(0)
+
+
+class Engine(Protocol):
+    """What checks nodes."""
+
+    def check(self, node: Node) -> Verdict:
+        """Judge the groups of a node."""
+        ...
+
+    def sizes(self, node: Node) -> Ints:
+        """Return the sizes of the groups that are kept in a node."""
+        ...
+
+    def price(self, node: Node, prices: Prices) -> Floats:
+        """Return what suppressed rows cost in a node, by quasi-identifier, at other prices."""
+        ...

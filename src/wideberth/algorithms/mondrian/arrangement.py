@@ -1,0 +1,205 @@
+"""A table arranged for splitting: rows in the order of a sensitive attribute, losses as integers.
+
+Every row gets a rank: its place in the order of the first sensitive attribute, rows with equal
+values in a secret random order. A node of the splitting tree is a set of ascending ranks, so that
+dealing its rows in turn, or finding the rows in a window, needs no sorting.
+
+The secret order is drawn row by row; or rows carry tags, secret numbers that depend on what a row
+holds, and then neither the order of the rows nor where they lie matters: each part of a table, by
+itself and on any machine, is arranged as it would be within the whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from wideberth.algorithms.demand import Demand
+from wideberth.core.codes import Codes, Column
+from wideberth.core.exact import Ints
+from wideberth.errors import ParameterError
+from wideberth.hierarchy.quasi import Quasi
+from wideberth.kernels import kinds
+from wideberth.kernels.cache import needed
+from wideberth.kernels.randomness import FEW, Stream, hashed, numbered, subkey
+
+#: A place on an attribute of weight 1 as an integer: sums and comparisons of losses are exact,
+#: whatever their order, and 2^24 steps are finer than anybody can tell.
+STEPS = 2**24
+
+
+@dataclass(frozen=True, eq=False)
+class Arrangement:
+    """What splitting works on."""
+
+    quasis: Sequence[Quasi]
+    demands: Sequence[Demand]  # at most one of them not monotone
+    key: bytes  # the secret that breaks ties
+    # if given, ties are broken by tags, made of the codes of all attributes above and of these, not
+    # by where rows stand
+    besides: Sequence[Codes] | None = None
+
+    @property
+    def tagged(self) -> bool:
+        """Whether ties are broken by tags."""
+        return self.besides is not None
+
+    @property
+    def rows(self) -> int:
+        """The number of rows."""
+        return len(self.quasis[0].codes)
+
+    @cached_property
+    def unit(self) -> int:
+        """The fewest rows that a group is made of."""
+        return max((demand.rule.unit for demand in self.demands), default=1)
+
+    @property
+    def least(self) -> int:
+        """The fewest rows that any group can have."""
+        return max((demand.rule.least for demand in self.demands), default=1)
+
+    @cached_property
+    def guarded(self) -> list[Demand]:
+        """The demands that look at sensitive values, the leading one first."""
+
+        # The one that is not monotone leads; else one about windows of values, for these are judged
+        # fastest in the order of the values.
+        def merit(demand: Demand) -> tuple[bool, bool]:
+            kernel = demand.rule.kernel
+            return demand.rule.monotone, kernel is None or kernel.kind != kinds.CROWD
+
+        return sorted((d for d in self.demands if d.column is not None), key=merit)
+
+    @property
+    def dealt(self) -> Demand | None:
+        """The demand that is not monotone, if there is one."""
+        leading = self.guarded[:1]
+        return leading[0] if leading and not leading[0].rule.monotone else None
+
+    @cached_property
+    def leading(self) -> tuple[Codes, int]:
+        """The values that order the rows, and how many there are."""
+        if not self.guarded:
+            return np.zeros(self.rows, dtype=np.int32), 1
+        column, kernel = self.guarded[0].column, self.guarded[0].rule.kernel
+        assert column is not None  # noqa: S101 - guarded demands have one
+        if kernel is not None and kernel.order is not None:
+            classes = kernel.order.astype(np.int32)
+            return classes[column.codes], int(classes.max()) + 1
+        return column.codes, column.domain.size
+
+    @cached_property
+    def begins(self) -> Ints:
+        """The rank at which each value begins; the last entry is the number of rows."""
+        codes, width = self.leading
+        return np.concatenate(([0], np.cumsum(np.bincount(codes, minlength=width))))
+
+    @cached_property
+    def order(self) -> npt.NDArray[np.uint32]:
+        """The row of each rank."""
+        codes, _ = self.leading
+        if self.tagged:
+            ties = np.argsort(self.tags, kind="stable")
+        elif self.rows <= FEW:
+            ties = Stream(self.key, "order").permutation(self.rows)
+        if self.rows <= FEW:
+            return ties[np.argsort(codes[ties], kind="stable")].astype(np.uint32)
+        from wideberth.kernels.sort import placed, secret_order
+
+        order = np.empty(self.rows, np.uint32)
+        if self.tagged:
+            placed(codes, self.begins[:-1].copy(), ties, order)
+        else:
+            words = numbered(subkey(self.key, "order"), self.rows)
+            secret_order(codes, self.begins[:-1].copy(), words, order)
+        return order
+
+    @property
+    def tags(self) -> npt.NDArray[np.uint64]:
+        """A secret number for each row; rows with equal codes, and hardly any others, share it."""
+        columns = {id(d.column): d.column for d in self.demands if d.column is not None}
+        codes = [quasi.codes for quasi in self.quasis] + [c.codes for c in columns.values()]
+        return hashed(subkey(self.key, "tags"), [*codes, *(self.besides or ())])
+
+    def reordered(self, order: Ints) -> Arrangement:
+        """Return the same with its rows in another order, in which they then stand."""
+        return Arrangement(
+            [replace(quasi, codes=quasi.codes[order]) for quasi in self.quasis],
+            reordered(self.demands, order),
+            self.key,
+        )
+
+    @cached_property
+    def ties(self) -> npt.NDArray[np.uint32]:
+        """A secret number for each rank, which orders rows with equal quasi-identifiers."""
+        if self.tagged:
+            again = hashed(subkey(self.key, "ties"), [self.tags[self.order]])
+            return (again >> np.uint64(33)).astype(np.uint32)
+        return Stream(self.key, "ties").words(self.rows, np.uint32) >> np.uint32(1)
+
+    @cached_property
+    def places(self) -> npt.NDArray[np.int32]:
+        """The place of each code of each quasi-identifier, weighted, in whole steps."""
+        heaviest = max(quasi.weight for quasi in self.quasis)
+        table = np.zeros((len(self.quasis), max(q.domain.size for q in self.quasis)), np.int32)
+        for line, quasi in zip(table, self.quasis, strict=True):
+            line[: quasi.domain.size] = np.rint(quasi.places * (quasi.weight / heaviest * STEPS))
+        return table
+
+    @property
+    def compilable(self) -> bool:
+        """Whether every demand has a compiled form."""
+        kernels = [demand.rule.kernel for demand in self.demands]
+        return all(kernel is not None and kernel.modest for kernel in kernels)
+
+    @property
+    def looks_up(self) -> bool:
+        """Whether judging ever looks at single values, not at ranks alone."""
+        # Ranks alone tell whether windows are crowded, and how to deal if a group need not be
+        # larger than its rule demands.
+        kernels = [demand.rule.kernel for demand in self.guarded]
+        if not kernels or kernels[0] is None:
+            return bool(kernels)
+        if len(kernels) > 1 or kernels[0].kind != kinds.CROWD:
+            return True
+        p, q, dealt, _ = kernels[0].numbers
+        return bool(dealt and self.unit * p > q)
+
+    @property
+    def apart(self) -> bool:
+        """Whether rows are dealt by who is near whom, not by rank."""
+        kernel = self.dealt.rule.kernel if self.dealt is not None else None
+        return kernel is not None and kernel.kind == kinds.APART
+
+    def kernels(self, cuts: str) -> list[str]:
+        """Return the names of the kernels that splitting it takes."""
+        return needed(cuts, looks_up=self.looks_up, only_sizes=self.only_sizes, apart=self.apart)
+
+    @property
+    def only_sizes(self) -> bool:
+        """Whether no demand looks at sensitive values."""
+        return not self.guarded
+
+
+def reordered(demands: Sequence[Demand], order: Ints) -> list[Demand]:
+    """Return demands on the same rows in another order."""
+    return [
+        replace(d, column=d.column and Column(d.column.codes[order], d.column.domain))
+        for d in demands
+    ]
+
+
+def check_list(demands: Sequence[Demand]) -> None:
+    """Refuse lists that no partition could be guaranteed for."""
+    dealt = [demand.principle for demand in demands if not demand.rule.monotone]
+    if len(dealt) > 1:
+        raise ParameterError(
+            f"{dealt[0]} and {dealt[1]} are both non-monotone: groups dealt for one may break "
+            "the other",
+            hint="keep one, or use delta-l, which is monotone in its default variant",
+        )

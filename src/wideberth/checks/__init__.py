@@ -1,0 +1,1 @@
+"""Which principles a table satisfies, by how much, and which it could satisfy."""

@@ -1,0 +1,207 @@
+"""A check of a table that is not at hand: what must be asked, and what becomes of the answers.
+
+Arguments are settled by the table's columns alone, principles are bound by the distinct values of
+what they guard. What is left are questions about histograms, which an engine answers pass by pass:
+one pass over the table for each sensitive attribute.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from wideberth.checks.check import notes_on, rows_alone
+from wideberth.checks.folding import Question, Tally
+from wideberth.checks.result import CheckResult, PrincipleReport
+from wideberth.core.exact import Ints
+from wideberth.core.groups import Uneven
+from wideberth.errors import ParameterError
+from wideberth.hierarchy.quasi import several_ways
+from wideberth.policy.people import People
+from wideberth.policy.policy import Policy
+from wideberth.policy.spec import Examined, examine
+from wideberth.principles import Dissimilarity
+from wideberth.principles.counts import Ask, Coding, Sensed
+
+_INTO_MEMORY = "read it into memory: without memory=, as a polars or pandas table"
+
+
+@dataclass(frozen=True, eq=False)
+class Pass:
+    """What one pass over the table must find out: the histograms of a sensitive attribute."""
+
+    on: tuple[str, ...]  # its columns; none if only sizes are asked for
+    values: pl.DataFrame  # their distinct values
+    # the number of each of them as an entry: entries come in the order of the codes that most
+    # questions read
+    ranks: Ints
+    questions: dict[int, Question]  # by the number of the principle
+
+
+@dataclass(frozen=True, eq=False)
+class Inquiry:
+    """All that a check must ask."""
+
+    given: Examined  # of the table's rows it knows nothing
+    passes: list[Pass]
+    notes: list[str]  # what a reader should know
+
+    @classmethod
+    def of(cls, given: Examined, ask: Ask, rows: int) -> Inquiry:
+        """Bind the principles to the distinct values of what they guard."""
+        if not given.principles:
+            raise ParameterError(
+                "there is no principle to check", hint='for example "k-anonymity:k=5"'
+            )
+        sensed = Sensed(
+            ask,
+            given.frame.clear(),
+            sensitive=given.sensitive,
+            hierarchies=given.hierarchies,
+            types=given.types,
+        )
+        found: dict[tuple[str, ...], dict[int, tuple[Question, Coding]]] = {}
+        sizes: dict[int, Question] = {}
+        notes: list[str] = []
+        for number, principle in enumerate(given.principles):
+            on = sensed.attribute(principle)
+            column = sensed.column(principle)
+            domain = rows_alone(rows) if column is None else column[0].domain
+            rule = principle.bind(domain)
+            lacking = 0 if domain.missing is None else int(domain.histogram[domain.missing])
+            notes += notes_on(principle, domain, lacking, rows)
+            question = Question(principle=principle, on="+".join(on) or None, rule=rule)
+            if column is None:
+                sizes[number] = question
+                continue
+            coding = column[1]
+            question = replace(question, codes=coding.codes, width=domain.size)
+            found.setdefault(on, {})[number] = question, coding
+        passes = [_pass(on, questions) for on, questions in found.items()]
+        if not passes:
+            passes = [Pass((), pl.DataFrame(), np.zeros(0, dtype=np.int64), {})]
+        passes[0].questions.update(sizes)  # sizes are the same, whatever is counted in a group
+        return cls(given, passes, list(dict.fromkeys([*notes, *given.notes])))
+
+    @property
+    def keys(self) -> list[str]:
+        """The columns that make the groups."""
+        return self.given.subject.keys
+
+    def result(
+        self,
+        tallies: Mapping[int, Sequence[Tally]],
+        table: Callable[[], object],
+        told: Callable[[Mapping[str, Any]], dict[str, Any]] | None = None,
+        uneven: Uneven | None = None,
+        rewritten: Sequence[str] = (),
+        people: People | None = None,
+    ) -> CheckResult:
+        """Return the result of the check."""
+        # `tallies` go by the number of the principle; `told`: see `Tally.report`; `rewritten` are
+        # the keys with texts that differ but have the same value.
+        folded = [reduce(add, tallies[number]) for number in range(len(self.given.principles))]
+        return CheckResult(
+            rows=folded[0].rows,
+            groups=folded[0].groups,
+            squares=folded[0].squares,
+            principles=[_without_claims(tally.report(told)) for tally in folded],
+            notes=[*self.notes, *several_ways(rewritten)],
+            uneven=uneven,
+            people=people,
+            _table_of_groups=table,
+        )
+
+
+def settle(
+    schema: pl.DataFrame,
+    *,
+    population: object = None,
+    reference: object = None,
+    sensitive_table: object = None,
+    policy: Policy | str | Path | None = None,
+    **known: Any,
+) -> Examined:
+    """Settle what a table's columns are, and refuse what cannot be asked of it."""
+    if policy is not None and not isinstance(policy, Policy):
+        policy = Policy.load(policy)
+    others = {
+        "population": population,
+        "reference": reference,
+        "sensitive_table": sensitive_table,
+    }
+    for name, other in others.items():
+        if other is not None:
+            raise ParameterError(
+                f"{name} is for a table in memory, not for one that is read in parts",
+                hint=_INTO_MEMORY,
+            )
+    if policy is not None:
+        policy = replace(policy, population=None)
+    # A row without values, for a table without rows would be refused. Not by schema.clear(1), which
+    # takes names for patterns.
+    nothing = pl.DataFrame([pl.Series(c.name, [None], dtype=c.dtype) for c in schema])
+    given = examine(nothing, policy=policy, **known)
+    for principle in given.principles:
+        if principle.needs == "population":
+            raise ParameterError(
+                f"{principle.name} compares with a population, which needs the table in memory",
+                hint=_INTO_MEMORY,
+            )
+    _ = given.subject.keys  # refuses columns that do not exist, or have two roles
+    return given
+
+
+def require_values(given: Examined, name: str, dtype: pl.DataType) -> None:
+    """Refuse a quasi-identifier that has no value in any row, in the words of a check in memory."""
+    # There, a row without a value is all that it takes.
+    if given.group is None:
+        nothing = pl.DataFrame([pl.Series(name, [None], dtype=dtype)])
+        _ = replace(given, frame=nothing, quasi=[name], sensitive=[]).subject.partition
+
+
+def uneven(
+    columns: Sequence[str], groups: int, rows: int, differing: Sequence[int]
+) -> Uneven | None:
+    """Return groups that are not uniform, as an engine counted them; None if there are none."""
+    # `groups` and `rows` count those that are not uniform; `differing` says in how many groups each
+    # column differs.
+    found = [name for name, many in zip(columns, differing, strict=True) if many]
+    return Uneven(int(groups), int(rows), found) if found else None
+
+
+def _pass(on: tuple[str, ...], found: Mapping[int, tuple[Question, Coding]]) -> Pass:
+    """Number the distinct values by the codes of the first question, which others mostly share."""
+    coding = next(coding for _, coding in found.values())
+    order = np.argsort(coding.codes, kind="stable")
+    ranks = np.empty(len(order), dtype=np.int64)
+    ranks[order] = np.arange(len(order))
+    return Pass(
+        on,
+        coding.values,
+        ranks,
+        {
+            number: replace(question, codes=other.codes[order])
+            for number, (question, other) in found.items()
+        },
+    )
+
+
+def _without_claims(report: PrincipleReport) -> PrincipleReport:
+    if not isinstance(report.principle, Dissimilarity):
+        return report
+    return replace(report, _claims=_no_claims)
+
+
+def _no_claims(worst: int) -> Any:
+    raise ParameterError(
+        "claims name rows and quote their values, which needs the table in memory",
+        hint=_INTO_MEMORY,
+    )

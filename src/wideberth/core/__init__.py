@@ -1,0 +1,1 @@
+"""Values as numbers: exact arithmetic, types, codes, groups; and memory, threads, progress."""

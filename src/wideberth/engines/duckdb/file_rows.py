@@ -1,0 +1,250 @@
+"""The rows of a file, held as codes on the disk: what an algorithm looks at, again and again.
+
+Codes are written once. The upper part of the split tree is grown by scans over them; then the file
+is read a second time, its rows are put on piles, one for each leaf, and the piles are finished one
+after the other. What is to be published is put on piles again, by chance, and so comes out mixed.
+Memory holds a pile, never the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from wideberth.checks.check_file import check_file
+from wideberth.checks.result import CheckResult
+from wideberth.core.codes import Codes
+from wideberth.core.exact import Ints
+from wideberth.core.progress import Progress
+from wideberth.core.threads import cores, spread
+from wideberth.engines.duckdb.piles import Piles
+from wideberth.engines.duckdb.source import Source
+from wideberth.engines.split.growth import Tree
+from wideberth.engines.split.scan import Scan, Sheets
+from wideberth.io.sanitize import forgetful_series
+from wideberth.io.scratch import reserve
+from wideberth.policy.people import People
+from wideberth.policy.strays import Strays
+from wideberth.principles.counts import Coding, Digest
+from wideberth.release.finishing import Finished, finish
+from wideberth.release.leveling_part import Labels
+from wideberth.release.parts import Job
+
+#: Rows looked at, or written, at a time.
+_BLOCK = 1 << 20
+#: Bytes that a row takes while its part is finished, besides several copies of what it holds.
+_PER_ROW, _COPIES = 400, 4
+
+
+class FileRows:
+    """An engine for a file; see `wideberth.release.large.Engine`."""
+
+    name = "files"
+
+    def __init__(self, source: Source, folder: Path) -> None:
+        self.source, self.folder = source, folder
+        self._codes: npt.NDArray[Any] = np.zeros((0, 0), np.int32)
+        self._views: npt.NDArray[np.int32] = np.zeros((0, 0), np.int32)
+
+    def rows_in(self, memory: int) -> int:
+        """Return how many rows can be finished at a time in `memory` bytes."""
+        return max(memory // (_PER_ROW + _COPIES * self.source.width), 1)
+
+    @property
+    def _wait(self) -> int:
+        """How many rows are gathered before they are written."""
+        return min(_BLOCK, max(self.source.memory // 8 // (64 + _COPIES * self.source.width), 1))
+
+    @property
+    def path(self) -> Path:
+        """Where the release is written."""
+        return self.folder / "release.parquet"
+
+    def digest(self, columns: tuple[str, ...]) -> Digest:
+        """Return the distinct values of columns, counted."""
+        return self.source.digest(columns)
+
+    def people(self, **person: Sequence[str]) -> People | None:
+        """Return the identifier that repeats."""
+        return self.source.people(**person)
+
+    def strays(self) -> Strays:
+        """Return the rows that are no people."""
+        return self.source.strays()
+
+    def encode(self, job: Job) -> None:
+        """Write the codes of all rows: quasi-identifiers, and what judges look at."""
+        d, lines = len(job.quasis), job.views(job.court())
+        widest = max(quasi.domain.size for quasi in job.quasis)
+        kind = np.uint16 if widest <= 2**16 else np.int32
+        self._codes = self._mapped("codes", kind, d, job.rows)
+        self._views = self._mapped("views", np.int32, len(lines), job.rows)
+        wanted = [*job.codings[:d], *(job.codings[line] for line in lines)]
+        at = 0
+        for block in _coded(self.source, wanted):
+            end = at + block.height
+            for place in range(len(wanted)):
+                line = self._codes[place] if place < d else self._views[place - d]
+                line[at:end] = block[f"code{place}"].to_numpy()
+            at = end
+
+    def _mapped(self, name: str, kind: Any, lines: int, rows: int) -> npt.NDArray[Any]:
+        if not lines:
+            return np.zeros((0, rows), kind)
+        path = self.folder / f"{name}.bin"
+        reserve(path, lines * rows * np.dtype(kind).itemsize)
+        return np.memmap(path, dtype=kind, mode="r+", shape=(lines, rows))
+
+    def _forget_codes(self) -> None:
+        """Remove the codes: they are the original, and the release may lie beside them for long."""
+        self._codes = self._views = np.zeros((0, 0), np.int32)
+        for path in self.folder.glob("*.bin"):
+            path.unlink()
+
+    def look(self, scan: Scan) -> Sheets:
+        """Look at all rows once, a thread on each share of them."""
+        rows, many = self._codes.shape[1], cores()
+
+        def blocks(first: int) -> Iterator[tuple[Any, Any]]:
+            for begin in range(first * _BLOCK, rows, many * _BLOCK):
+                here = slice(begin, begin + _BLOCK)
+                yield (
+                    np.ascontiguousarray(self._codes[:, here]),
+                    np.ascontiguousarray(self._views[:, here]),
+                )
+
+        total, *others = spread(lambda first: scan.look(blocks(first)), range(many))
+        for other in others:
+            total.add(other)
+        return total
+
+    def finish(
+        self, job: Job, tree: Tree, columns: Sequence[str], progress: Progress | None
+    ) -> list[Mapping[str, Any]]:
+        """Finish the leaves one after the other, and write what is to be published."""
+        self._forget_codes()
+        piles = Piles(self.folder, "part", self._wait)
+        d = len(job.quasis)
+        names = [f"code{place}" for place in range(len(job.codings))]
+        for block in _coded(self.source, job.codings, job.untouched):
+            lines = np.stack([block[name].to_numpy() for name in names[:d]])
+            piles.put(block, tree.route(lines).astype(np.int64))
+        mixed = Piles(self.folder, "mixed", self._wait)
+        many = -(-job.rows // self._wait)
+        told: list[Mapping[str, Any]] = []
+        settled = 0
+        for part, leaf in enumerate(tree.leaves.tolist()):
+            held = piles.take(leaf)
+            if held is None:
+                continue  # the table changed meanwhile, as the counts will show
+            codes = [held[name].to_numpy() for name in names]
+            payload = pl.DataFrame([held[name] for name in job.untouched])
+            done = finish(job, part, codes, payload)
+            _mix(done, columns, mixed, many)
+            told.append(done.told)
+            settled += done.table.height
+            if progress is not None:
+                progress("finishing", settled, job.rows)
+        self._write(mixed, many)
+        return told
+
+    def tuples(self, job: Job) -> tuple[list[Codes], Ints]:
+        """Return the distinct tuples of codes, counted."""
+        names = [f"code{place}" for place in range(len(job.codings))]
+        d = len(job.quasis) + len(job.columns)
+        found = pl.concat(list(_coded(self.source, job.codings[:d], counted=True)))
+        return [found[name].to_numpy() for name in names[:d]], found["rows"].to_numpy()
+
+    def publish(
+        self,
+        job: Job,
+        labels: Labels,
+        at_a_time: int,
+        columns: Sequence[str],
+        progress: Progress | None,
+    ) -> int:
+        """Publish all rows that have labels, block by block."""
+        mixed = Piles(self.folder, "mixed", self._wait)
+        many = -(-job.rows // self._wait)
+        d = len(job.quasis)
+        seen = kept = 0
+        codings = job.codings[: d + len(job.columns)]
+        for part, block in enumerate(_coded(self.source, codings, job.untouched)):
+            codes = [block[f"code{place}"].to_numpy() for place in range(len(codings))]
+            payload = pl.DataFrame([block[name] for name in job.untouched])
+            done = labels.publish(job, part, codes, payload)
+            _mix(done, columns, mixed, many)
+            seen, kept = seen + block.height, kept + done.table.height
+            if progress is not None:
+                progress("finishing", seen, job.rows)
+        self._write(mixed, many)
+        return kept
+
+    def _write(self, mixed: Piles, many: int) -> None:
+        """Write the release, pile by pile, each in the order of its rows' secret places."""
+        from pyarrow import parquet
+
+        writer = None
+        try:
+            for pile in range(many):
+                rows = mixed.take(pile)
+                if rows is None:
+                    continue
+                rows = rows[rows.to_series(-1).arg_sort(), :-1]
+                table = pl.DataFrame([forgetful_series(series) for series in rows]).to_arrow()
+                writer = writer or parquet.ParquetWriter(self.path, table.schema)
+                writer.write_table(table)
+        finally:
+            if writer is not None:
+                writer.close()
+
+    def check(self, question: Mapping[str, Any]) -> CheckResult:
+        """Check the file that was written. That is the last step: the source is read no more."""
+        self.source.close()  # two databases at once would take twice their limit
+        return check_file(self.path, memory=self.source.memory, worst=0, **question)
+
+
+def _mix(done: Finished, columns: Sequence[str], mixed: Piles, many: int) -> None:
+    """Put what is published of a part on piles by lot."""
+    rows = pl.DataFrame([done.table[name] for name in columns])
+    mixed.put(rows.with_columns(pl.Series("", done.place)), done.place % many)
+
+
+def _coded(
+    source: Source,
+    codings: Sequence[Coding],
+    payload: Sequence[str] = (),
+    *,
+    counted: bool = False,
+) -> Iterator[pl.DataFrame]:
+    """Yield a file in no certain order: the rows' codes, and columns as they are."""
+    # Or its distinct tuples of codes, counted in a column `rows`.
+    wanted, joins = [], []
+    for place, coding in enumerate(codings):
+        number, join, _ = source.ranked(coding.columns, coding.codes.astype(np.int64))
+        wanted.append(f"{number}::INTEGER AS code{place}")
+        joins.append(join)
+    wanted += [f"{source.place(name)} AS held{place}" for place, name in enumerate(payload)]
+    query = f"SELECT {', '.join(wanted)} FROM {source.table} {' '.join(joins)}"  # noqa: S608
+    if counted:
+        names = ", ".join(f"code{place}" for place in range(len(codings)))
+        query = f"SELECT {names}, count(*) AS rows FROM ({query}) GROUP BY {names}"  # noqa: S608
+        yield from source.stream(query)
+        return
+    for block in source.stream(query):
+        codes = [block[f"code{place}"] for place in range(len(codings))]
+        held = [
+            _restored(block[f"held{place}"], source.types[name]).alias(name)
+            for place, name in enumerate(payload)
+        ]
+        yield pl.DataFrame([*codes, *held])
+
+
+def _restored(series: pl.Series, dtype: pl.DataType) -> pl.Series:
+    """Give a column its type back; categories stay text, for a file is written piece by piece."""
+    return series if isinstance(dtype, pl.Enum | pl.Categorical) else series.cast(dtype)

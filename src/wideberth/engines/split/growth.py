@@ -1,0 +1,265 @@
+"""The split tree of a large table, grown by scans until all its leaves fit into a worker.
+
+Whoever grows it holds a few nodes, never rows. A scan looks at all rows once, for all open nodes:
+it fills a table for those whose cuts are not known yet, and for the cheapest cuts of the others it
+counts the sensitive values on the left. That tells which cut is the first to leave both halves able
+to satisfy the demands. As it mostly is the cheapest, the tables of its halves are filled by the
+same scan; so a level of the tree takes about one.
+
+The decisions are those of `algorithms.compiled`, cut by cut. So the tree is the upper part of the
+very tree that a single process would make, and its leaves can be finished one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from wideberth.algorithms.mondrian.arrangement import Arrangement
+from wideberth.core.exact import Ints
+from wideberth.core.progress import Progress
+from wideberth.engines.split.candidates import Cuts, Table, cuts_of
+from wideberth.engines.split.histogram_judge import Court
+from wideberth.engines.split.scan import Scan, Sheets
+from wideberth.engines.split.scripts import Script
+from wideberth.kernels.kinds import EFFORT_AT_VALUES, tries
+
+#: Gives the sum of what all rows answer.
+Look: TypeAlias = Callable[[Scan], Sheets]
+
+#: Cuts of a node that are judged in its first scan; twice as many in each further one.
+_FIRST = 2
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """A split tree."""
+
+    by: Ints  # of each node the attribute it is cut by; -1: it is a leaf
+    value: Ints  # the last value on the left
+    child: Ints  # the left child; the right one is next
+    rows: Ints  # how many rows it has
+    scans: int  # how many passes over the table it took
+
+    @property
+    def leaves(self) -> Ints:
+        """The nodes that are not cut."""
+        return np.flatnonzero(self.by < 0)
+
+    def route(self, codes: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+        """Return the leaf that each row belongs to; codes have a line for each attribute."""
+        from wideberth.kernels import table_scan
+
+        nodes = np.empty(codes.shape[1], np.int32)
+        table_scan.route(codes, self.by, self.value, self.child, nodes)
+        return nodes
+
+
+@dataclass(eq=False)
+class Trial:
+    """A cut that is being judged."""
+
+    cut: int  # which of the node's cuts
+    left: Ints  # the histogram of its left half, in coarse cells
+    verdict: bool | None  # whether both halves can satisfy the demands; None: that is left open
+
+
+@dataclass(eq=False)
+class Node:
+    """A node that may still be cut."""
+
+    number: int  # its place in the tree
+    rows: int
+    whole: Ints  # the histogram of its sensitive values, in coarse cells
+    table: Table | None = None  # the table that its cuts are computed from
+    cuts: Cuts | None = None
+    tried: int = 0  # how many of its cuts failed
+    upto: int = 0  # up to which cut they are on trial
+    width: int = _FIRST  # how many are judged next
+    # the cuts that did not fail by coarse cells, in their order
+    trials: list[Trial] = field(default_factory=list)
+    # the tables of the halves of the cut that is likely to be made
+    promised: tuple[Table | None, Table | None] = (None, None)
+
+    @property
+    def asked(self) -> range:
+        """The cuts that are judged next, but for those that are not worth the effort."""
+        assert self.cuts is not None  # noqa: S101 - its table is known
+        worth = min(len(self.cuts), tries(EFFORT_AT_VALUES, self.rows, 0))
+        return range(self.tried, min(self.tried + self.width, worth))
+
+    @property
+    def doubtful(self) -> list[Trial]:
+        """The trials to be judged value by value: up to the first that will do."""
+        upto = next((i for i, t in enumerate(self.trials) if t.verdict), len(self.trials))
+        return self.trials[:upto]
+
+    def halves(self, cut: int) -> tuple[int, int]:
+        """Return how many rows are on either side of a cut."""
+        assert self.cuts is not None  # noqa: S101 - one of them is looked at
+        left = int(self.cuts.left[cut])
+        return left, self.rows - left
+
+
+class Growing:
+    """A tree that grows."""
+
+    def __init__(
+        self,
+        task: Arrangement,
+        court: Court,
+        *,
+        rows: int,
+        paper: bool,
+        bucket_rows: int,
+        block: int,
+        progress: Progress | None = None,
+    ) -> None:
+        self.task, self.court, self.paper = task, court, paper
+        # Nodes of at most `bucket_rows` rows are left whole; those of fewer than `block` are never
+        # cut at values.
+        self.large = max(bucket_rows + 1, 2 * task.unit, block)
+        self.progress, self.total = progress, rows
+        self.by, self.value, self.child, self.rows = [-1], [0], [0], [rows]
+        self.scans = self.settled = 0
+        self.open: list[Node] = []
+        self._take_in(Node(0, rows, self._histogram()))
+
+    def run(self, look: Look) -> Tree:
+        """Scan until no node is open."""
+        while self.open:
+            for node in list(self.open):
+                self._ponder(node)
+            doubtful = [node for node in self.open if node.trials]
+            if doubtful:
+                self._scan_values(look, doubtful)
+            elif waiting := [n for n in self.open if n.table is None or n.asked]:
+                self._scan(look, waiting)
+        by, value, child, rows = (
+            np.array(line, np.int64) for line in (self.by, self.value, self.child, self.rows)
+        )
+        return Tree(by, value, child, rows, self.scans)
+
+    def _histogram(self) -> Ints:
+        """Return the histogram of the whole table, in coarse cells."""
+        layout = self.court.coarse
+        whole = np.zeros(int(layout.edges[-1]), np.int64)
+        for cells, begin, column in zip(
+            layout.cells, layout.edges.tolist(), self.court.columns, strict=False
+        ):
+            np.add.at(whole, begin + cells, column.domain.histogram)
+        return whole
+
+    # ---- nodes
+
+    def _take_in(self, node: Node) -> None:
+        if node.rows >= self.large:
+            self.open.append(node)
+        else:
+            self._settled(node)
+
+    def _settled(self, node: Node) -> None:
+        """Count the rows of a leaf, which are few enough or have no cut, as settled."""
+        self.settled += node.rows
+        if self.progress is not None:
+            self.progress("cutting", self.settled, self.total)
+
+    def _ponder(self, node: Node) -> None:
+        """Do for a node what needs no scan."""
+        if node.table is None:
+            return
+        if node.cuts is None:
+            unit, places = self.task.unit, self.task.places
+            node.cuts = cuts_of(node.table, node.rows, places, unit, self.paper)
+        if node.trials:
+            return
+        if not node.asked:
+            self.open.remove(node)
+            self._settled(node)
+        elif not self.court.asks:  # any cut will do
+            self._cut(node, Trial(0, node.whole, True))
+
+    def _cut(self, node: Node, trial: Trial) -> None:
+        """Cut a node, and take in its halves."""
+        cuts, number = node.cuts, len(self.by)
+        assert cuts is not None  # noqa: S101 - one of them is made
+        self.by[node.number] = int(cuts.by[trial.cut])
+        self.value[node.number] = int(cuts.value[trial.cut])
+        self.child[node.number] = number
+        few, many = node.halves(trial.cut)
+        left = trial.left.copy()
+        halves = Node(number, few, left), Node(number + 1, many, node.whole - left)
+        likely = trial.cut == node.tried
+        self.open.remove(node)
+        for half, table in zip(halves, node.promised, strict=True):
+            self.by.append(-1)
+            self.value.append(0)
+            self.child.append(0)
+            self.rows.append(half.rows)
+            half.table = table if likely else None
+            self._take_in(half)
+
+    def _decide(self, node: Node) -> None:
+        """Cut at the first cut that will do; if all have failed, go on to others."""
+        node.trials = [trial for trial in node.trials if trial.verdict is not False]
+        if node.trials and node.trials[0].verdict:
+            self._cut(node, node.trials[0])
+        elif not node.trials:
+            node.tried = node.upto
+            node.width *= 2
+            node.promised = (None, None)
+
+    # ---- scans
+
+    def _scan(self, look: Look, nodes: Sequence[Node]) -> None:
+        """Fill tables, and judge the cheapest cuts by coarse histograms."""
+        script = Script(self.by, self.value, self.child, self.court.coarse)
+        for node in nodes:
+            if node.table is None:
+                script.fill(node)
+            else:
+                ahead = [rows >= self.large for rows in node.halves(node.tried)]
+                script.ask(node, list(node.asked), ahead=ahead)
+        sheets = self._looked(look, script)
+        for node in script.filled:
+            node.table = script.table(sheets, node)
+        for node, cuts in script.asked.items():
+            lefts = script.histograms(sheets, node)
+            node.upto = cuts[-1] + 1
+            node.promised = script.promised(sheets, node)
+            node.trials = [
+                Trial(cut, left, self._judge(node, cut, node.whole, left, coarse=True))
+                for cut, left in zip(cuts, lefts, strict=True)
+            ]
+            self._decide(node)
+
+    def _scan_values(self, look: Look, nodes: Sequence[Node]) -> None:
+        """Judge by the histograms of single values what cells have left open."""
+        script = Script(self.by, self.value, self.child, self.court.exact)
+        for node in nodes:
+            script.ask(node, [trial.cut for trial in node.doubtful], whole=True)
+        sheets = self._looked(look, script)
+        for node, cuts in script.asked.items():
+            whole, *lefts = script.histograms(sheets, node)
+            for trial, cut, left in zip(node.doubtful, cuts, lefts, strict=False):
+                trial.verdict = self._judge(node, cut, whole, left, coarse=False)
+                if trial.verdict:
+                    break
+            self._decide(node)
+
+    def _looked(self, look: Look, script: Script) -> Sheets:
+        self.scans += 1
+        return look(script.scan())
+
+    def _judge(self, node: Node, cut: int, whole: Ints, left: Ints, *, coarse: bool) -> bool | None:
+        """Return whether both halves of a cut can satisfy the demands."""
+        few, many = node.halves(cut)
+        first = self.court.judge(few, left, coarse=coarse)
+        if first is False:
+            return False
+        second = self.court.judge(many, whole - left, coarse=coarse)
+        return second if second is not True else first

@@ -1,0 +1,239 @@
+"""Parquet and Arrow files, looked at before they are read: types, sizes, and damage.
+
+polars and DuckDB trust what a file says of itself. A type that polars does not know, or damage in
+the wrong place, makes them panic or crash; a file of a few kilobytes can claim billions of rows. So
+pyarrow, which checks more, has a look first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pyarrow as pa
+
+from wideberth.errors import TableError, what_to_type
+from wideberth.io.claims import claims_of
+from wideberth.io.formats import AGAIN
+from wideberth.io.room import gigabytes, require_room, room_for
+
+#: How deep lists and structs may be nested; work on them grows with a power of it.
+_DEEPEST = 8
+#: Bytes that polars holds for a cell of text, of bytes or of a list, apart from what is in it.
+_PER_VIEW = 16
+_DEEP = f"list or struct, nested more than {_DEEPEST} levels deep"
+_EXTENSION: tuple[type, ...] = tuple(filter(None, [getattr(pl, "BaseExtension", None)]))
+_HINT = "convert the column to numbers, dates or text first"
+
+
+@contextmanager
+def looked_at(path: Path, form: str) -> Iterator[Any]:
+    """Open a Parquet or Arrow file with pyarrow, if its columns have types that can be read."""
+    if form == "Parquet":
+        from pyarrow import parquet
+
+        with parquet.ParquetFile(path) as file:
+            _require_known(file.schema_arrow, path)
+            yield file
+        return
+    with pa.memory_map(str(path)) as mapped:
+        file = pa.ipc.open_file(mapped)
+        _require_known(file.schema, path)
+        yield file
+
+
+def inspect(path: Path, form: str, *, whole: bool = True) -> None:
+    """Raise a ``TableError`` about a file that must not be read."""
+    # What pyarrow cannot open is left to polars, which has types of its own. An Arrow file is
+    # checked as a whole, because polars would not do so; a Parquet file is decoded while it is
+    # read, which finds damage.
+    with ExitStack() as stack:
+        try:
+            file = stack.enter_context(looked_at(path, form))
+        except (OSError, UnicodeError, pa.ArrowException):
+            _require_shallow(path, form)
+            return
+        if not whole:
+            return
+        if form == "Parquet":
+            groups = (file.metadata.row_group(i) for i in range(file.metadata.num_row_groups))
+            stored = sum(max(group.total_byte_size, 0) for group in groups)
+            rows, schema = file.metadata.num_rows, file.schema_arrow
+        else:
+            with pa.memory_map(str(path)) as mapped:
+                claims = claims_of(mapped)
+            stored, rows = sum(c.size for c in claims), sum(c.rows for c in claims)
+            schema = file.schema
+        needed = max(stored, rows * sum(map(_width, schema.types)))
+        require_room(needed, form=form, name=path.name, packed=path.stat().st_size)
+        if form != "Parquet":
+            for _ in sound_batches(file):
+                pass
+
+
+def ordered_categories(path: Path, form: str) -> dict[str, pl.Enum]:
+    """Return the types of a file's ordered categories, whose order polars does not take over."""
+    # pyarrow and pandas write all categories beside every piece of a column, in their order. Of a
+    # file in which two pieces list different ones, the order is not known.
+    found: dict[str, pl.Enum] = {}
+    try:
+        with looked_at(path, form) as file:
+            schema = file.schema_arrow if form == "Parquet" else file.schema
+            for name, kind in zip(schema.names, schema.types, strict=True):
+                if not pa.types.is_dictionary(kind) or not kind.ordered:
+                    continue
+                lists = _categories(file, form, name)
+                first = next(lists, None)
+                if first and all(other == first for other in lists) and orders(first):
+                    found[name] = pl.Enum(first)
+    except (OSError, UnicodeError, pa.ArrowException):
+        return {}  # what pyarrow cannot open is left to polars
+    return found
+
+
+def _categories(file: Any, form: str, name: str) -> Iterator[list[Any]]:
+    """Yield the categories of each piece of a column."""
+    if form == "Parquet":
+        for group in range(file.num_row_groups):
+            for batch in file.iter_batches(1, row_groups=[group], columns=[name]):
+                yield batch.column(0).dictionary.to_pylist()
+                break
+        return
+    for batch in sound_batches(file):
+        yield batch.column(name).dictionary.to_pylist()
+
+
+def orders(categories: Sequence[Any]) -> bool:
+    """Return whether categories are texts that an ordered column can have.
+
+    >>> orders(["low", "high"]), orders(["low", "low"]), orders([])
+    (True, False, False)
+    """
+    return 0 < len(categories) == len(set(categories)) and all(
+        isinstance(category, str) for category in categories
+    )
+
+
+def require_unpacked(path: Path, most: int | None) -> None:
+    """Refuse an Arrow file if one of its batches, which are unpacked whole, is too large."""
+    with pa.memory_map(str(path)) as mapped:
+        largest = max((claim.unpacked for claim in claims_of(mapped)), default=0)
+    # A batch may take a quarter of the bytes that may be held at a time.
+    rooms = [room for room in (most and most // 4, room_for("Arrow")) if room is not None]
+    if rooms and largest > min(rooms):
+        raise TableError(
+            f"{path.name} holds {gigabytes(largest)} of data in one packed piece, too much for "
+            "the memory",
+            hint=f"give more memory ({what_to_type(python='memory=', command='--memory')}), or "
+            "write the file in smaller batches or as Parquet",
+        )
+
+
+def require_texts_fit(frame: pl.DataFrame, path: Path, form: str) -> None:
+    """Refuse a table whose texts are stored once, and are too large where each cell has its own."""
+    size = 0
+    for named in frame:
+        column = named.alias("")  # polars may take a name for a pattern
+        if column.dtype == pl.String:
+            size += int(column.str.len_bytes().sum() or 0)
+        elif column.dtype == pl.Binary:
+            size += int(column.bin.size().sum() or 0)
+        elif isinstance(column.dtype, pl.Categorical | pl.Enum):
+            size += int(column.cat.len_bytes().sum() or 0)
+    require_room(size, form=form, name=path.name, packed=path.stat().st_size)
+
+
+def sound_batches(file: Any) -> Iterator[pa.RecordBatch]:
+    """Yield the batches of an Arrow file, each as soon as it is known to be undamaged."""
+    for number in range(file.num_record_batches):
+        batch = file.get_batch(number)
+        batch.validate(full=True)
+        yield batch
+
+
+def _width(kind: pa.DataType) -> int:
+    """Return how many bytes a cell takes at least."""
+    try:
+        return -(-kind.bit_width // 8)
+    except ValueError:  # no fixed width
+        return _PER_VIEW
+
+
+def _require_known(schema: pa.Schema, path: Path) -> None:
+    for name, kind in zip(schema.names, schema.types, strict=True):
+        if (unknown := _unknown(kind)) is not None:
+            raise _unreadable(name, path, unknown)
+    if not schema.names:
+        raise TableError(f"{path.name} has no columns", hint=AGAIN)
+
+
+def _unknown(kind: pa.DataType, depth: int = 0) -> str | None:
+    """Name the type, or the part of it, that polars or DuckDB cannot hold; None if there is none.
+
+    >>> _unknown(pa.list_(pa.decimal256(50, 2)))
+    'decimal256'
+    """
+    is_a = pa.types
+    if depth > _DEEPEST:
+        return _DEEP
+    for fits, name in (
+        (is_a.is_union, "union"),
+        (is_a.is_map, "map"),
+        (is_a.is_interval, "interval"),
+        (is_a.is_decimal256, "decimal256"),
+        (is_a.is_run_end_encoded, "run-end encoded"),
+        (is_a.is_list_view, "list view"),
+        (is_a.is_large_list_view, "list view"),
+    ):
+        if fits(kind):
+            return name
+    if is_a.is_decimal(kind) and kind.scale < 0:
+        return "decimal of a negative scale"
+    if is_a.is_timestamp(kind) and kind.tz is not None and not _known_zone(kind.tz):
+        return f"time of the zone {kind.tz!r}"
+    if is_a.is_struct(kind) and not kind.num_fields:
+        return "struct without fields"
+    if is_a.is_fixed_size_list(kind) and not kind.list_size:
+        return "list of length 0"
+    if is_a.is_fixed_size_binary(kind) and not kind.byte_width:
+        return "bytes of length 0"
+    if isinstance(kind, pa.BaseExtensionType):
+        return _unknown(kind.storage_type, depth)
+    if is_a.is_dictionary(kind):
+        return _unknown(kind.value_type, depth)
+    inner = (kind.field(i).type for i in range(kind.num_fields))
+    return next(filter(None, (_unknown(one, depth + 1) for one in inner)), None)
+
+
+def _require_shallow(path: Path, form: str) -> None:
+    with path.open("rb") as file:
+        read_schema = pl.read_parquet_schema if form == "Parquet" else pl.read_ipc_schema
+        for name, kind in read_schema(file).items():
+            inner, depth = getattr(kind, "inner", None), 0
+            while inner is not None:
+                inner, depth = getattr(inner, "inner", None), depth + 1
+            if depth > _DEEPEST:
+                raise _unreadable(name, path, _DEEP)
+
+
+def _unreadable(name: str, path: Path, kind: str) -> TableError:
+    what = f"column {name!r} of {path.name} has the type {kind}, which cannot be read"
+    return TableError(what, hint=_HINT)
+
+
+def require_plain(types: Mapping[str, pl.DataType], path: Path) -> None:
+    """Refuse extension types, of which nobody here knows how to publish their values alone."""
+    for name, kind in types.items():
+        if isinstance(kind, _EXTENSION):
+            raise _unreadable(name, path, "extension")
+
+
+def _known_zone(zone: str) -> bool:
+    try:
+        pl.Series([None], dtype=pl.Datetime("us", zone))
+    except pl.exceptions.PolarsError:
+        return False
+    return True

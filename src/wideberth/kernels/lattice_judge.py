@@ -1,0 +1,290 @@
+"""Which groups of a node satisfy, how many rows any finer node must lose, and what that costs.
+
+A node that suppresses few enough rows is admissible. Whether finer ones can be is another question
+unless every demand survives the addition of rows: a group that fails may hold smaller ones that
+satisfy. But satisfying groups are closed under union, so all that can be kept of a group, however
+it is divided, is a multiset that satisfies. The size of the largest one, M, bounds what any finer
+node keeps; the rows beyond M are lost below, whatever one does.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from wideberth.kernels import kinds
+from wideberth.kernels.judge import (
+    ATTRIBUTE,
+    CODE,
+    COUNT,
+    KIND,
+    NUMBERS,
+    OFFSET,
+    TALLY,
+    VALUE,
+    WIDTH,
+    _passes,
+    _share,
+)
+from wideberth.kernels.lattice_rollup import BEGIN, MANY, MASK, SHIFT, WORD, table_of
+from wideberth.kernels.sort import INNER, JIT
+
+#: Kinds of eased tests: all of a failing group may be kept below, or nothing.
+ALL, NOTHING = -1, -2
+
+
+class Court(NamedTuple):
+    """What is demanded of groups."""
+
+    unit: int  # the fewest rows a group may have
+    limit: int  # how many rows may be lost; beyond that nothing else matters, and the work ends
+    rows: int
+    tests: Any  # as in `Judge`, but an attribute is the place where its values begin in histograms
+    tables: Any  # as in `Judge`
+    eased: Any  # for each test, the test of a multiset kept of a failing group; or ALL or NOTHING
+    desk: Any  # memory, as in `wideberth.kernels.judge`
+
+
+class Bill(NamedTuple):
+    """What suppression costs, and memory for a verdict on each group."""
+
+    prices: Any  # by content of a field: how much more a suppressed row costs than a published one
+    at: Any  # where the prices begin: by quasi-identifier and level
+    fine: Any  # for each group, whether it satisfies
+    most: Any  # for each group, how many of its rows can be kept below
+    bad: Any  # the groups that fail
+    # by quasi-identifier: of all rows of failing groups; of those no finer node can keep
+    costs: Any
+    totals: Any  # what else is counted, see below
+
+
+#: Entries of Bill.totals: rows that are lost here and below, rows of failing groups, groups that
+#: satisfy, all groups, squares of all sizes, of those of groups that satisfy, and what the lost
+#: rows add to the squares of any finer node.
+LOST, SUPPRESSED, KEPT, GROUPS, SQUARES, SQUARES_KEPT, APART = range(7)
+
+
+@njit(**JIT)
+def reach(node, pool, layout, room, court, bill):
+    """Find or make the table of a node, and mark the groups that are large enough."""
+    # Returns the number of the table. The rows of smaller groups are lost.
+    table = table_of(node, pool, layout, room)
+    begin, many = pool.spans[table, BEGIN], pool.spans[table, MANY]
+    sizes, fine, most = pool.sizes[begin : begin + many], bill.fine, bill.most
+    lost = squares = np.int64(0)
+    for g in range(many):
+        n = np.int64(sizes[g])
+        enough = n >= court.unit
+        fine[g] = enough
+        most[g] = n * enough
+        lost += n * (not enough)
+        squares += n * n
+    bill.totals[LOST] = lost
+    bill.totals[GROUPS] = many
+    bill.totals[SQUARES] = squares
+    return table
+
+
+@njit(**JIT)
+def judge(table, pool, court, bill):
+    """Put all groups to all tests; return how many rows are lost here and below."""
+    begin, many = pool.spans[table, BEGIN], pool.spans[table, MANY]
+    lost = bill.totals[LOST]
+    for g in range(many):
+        if lost > court.limit:
+            break
+        kept = np.int64(bill.most[g])
+        if kept == 0:
+            continue
+        attribute = np.int64(-1)
+        entries = 0
+        for t in range(court.tests.shape[0]):
+            test = court.tests[t]
+            if test[ATTRIBUTE] != attribute:
+                attribute = test[ATTRIBUTE]
+                entries = _histogram(begin + g, test, pool, court.desk)
+            size, line = np.int64(pool.sizes[begin + g]), COUNT
+            cap = low = np.int64(0)
+            high = np.int64(-1)  # the highest cap that passes is between low and high
+            while True:
+                # What could be kept of a failing group is tried by this same call: a second one
+                # would take twice as long to compile.
+                good = _passes(
+                    test,
+                    court.tables,
+                    size,
+                    entries,
+                    court.desk[VALUE],
+                    court.desk[line],
+                    court.desk[TALLY],
+                )
+                if line == COUNT:
+                    if good:
+                        break
+                    bill.fine[g] = 0
+                    test = court.eased[t]
+                    if test[KIND] != kinds.ENTROPY and test[KIND] != kinds.RECURSIVE:
+                        kept = min(kept, _most(test, court.tables, size, entries, court.desk))
+                        break
+                    line = CODE
+                    for e in range(entries):
+                        high = max(high, court.desk[COUNT, e])
+                elif good:
+                    low = cap
+                else:
+                    high = cap - 1
+                cap = (low + high + 1) // 2
+                if low >= high:  # entropy: some of the values may have one more
+                    some = low or test[NUMBERS + 3]
+                    cap = low + 1 if some and test[KIND] == kinds.ENTROPY else low
+                size = _cap(test, court.tables, entries, court.desk, cap)
+                if low >= high:
+                    kept = min(kept, size)
+                    break
+        if kept < court.unit:
+            kept = np.int64(0)
+        lost += bill.most[g] - kept
+        bill.most[g] = kept
+    bill.totals[LOST] = lost
+    return lost
+
+
+@njit(**INNER, inline="always")
+def _histogram(group, test, pool, desk):
+    """Put the histogram of an attribute on the desk; return how many entries it has."""
+    value, count = desk[VALUE], desk[COUNT]
+    first = test[ATTRIBUTE]
+    entries = 0
+    if pool.start.size:
+        for e in range(pool.start[group], pool.start[group + 1]):
+            v = pool.codes[e] - first
+            if 0 <= v < test[WIDTH]:
+                value[entries] = v
+                count[entries] = pool.counts[e]
+                entries += 1
+    else:
+        for v in range(test[WIDTH]):
+            value[entries] = v
+            count[entries] = pool.lines[group, first + v]
+            entries += count[entries] != 0
+    return entries
+
+
+@njit(**INNER)
+def _most(test, tables, n, entries, desk):
+    """Return the size of the largest multiset within a group that passes a test, or more."""
+    kind = test[KIND]
+    at = test[OFFSET]
+    value, count, tally = desk[VALUE], desk[COUNT], desk[TALLY]
+    p, q, third = test[NUMBERS], test[NUMBERS + 1], test[NUMBERS + 2]
+    # By halving: each of these tests fails for all larger sizes once it fails for one (the proofs
+    # are with `wideberth.algorithms.suppression`).
+    low, high = np.int64(0), n
+    if kind < 0:
+        return n if kind == ALL else low
+    if kind == kinds.CROWD:
+        # What is free is kept without any crowd.
+        free = entries > 0 and tables[at + value[entries - 1]] < value[entries - 1]
+        best = np.int64(count[entries - 1]) if free else np.int64(0)
+        while low < high:  # the largest crowd that is no more than its share of what is kept then
+            crowd = (low + high + 1) // 2
+            kept = _thin(at, tables, entries, value, count, crowd, desk[CODE])
+            if crowd <= kept * p // q:
+                low = crowd
+                best = kept
+            else:
+                high = crowd - 1
+        return best
+    # t-closeness: a multiset of so many rows lacks at least what the group has too little of.
+    nodes = under = np.int64(0)
+    scale = np.int64(1)
+    if kind == kinds.TREE:
+        nodes, scale = test[NUMBERS + 4], test[NUMBERS + 3]
+        node_of = at + test[NUMBERS + 8] + 1
+        under = node_of + test[NUMBERS + 9]
+        for e in range(entries):
+            for i in range(tables[at + value[e]], tables[at + value[e] + 1]):
+                tally[tables[node_of + i]] += count[e]
+    while low < high:
+        size = (low + high + 1) // 2
+        lacking = np.int64(0)
+        if kind == kinds.TREE:
+            for v in range(nodes):
+                lacking += max(size * tables[under + v] - tally[v] * third, 0)
+            lacking *= test[NUMBERS + 10]
+        else:
+            lacking = size * third
+            for e in range(entries):
+                lacking -= min(size * tables[at + value[e]], count[e] * third)
+        if lacking <= _share(p, q, size * third * scale):
+            low = size
+        else:
+            high = size - 1
+    for v in range(nodes):
+        tally[v] = 0
+    return low
+
+
+@njit(**INNER, inline="always")
+def _cap(test, tables, entries, desk, cap):
+    """Cap the counts, but not those of values that may be disclosed; return their sum."""
+    kept = np.int64(0)
+    for e in range(entries):
+        count = desk[COUNT, e]
+        if test[KIND] == kinds.RECURSIVE:
+            free = tables[test[OFFSET] + desk[VALUE, e]] != 0
+        else:
+            free = test[NUMBERS + 3] != 0 and desk[VALUE, e] == test[NUMBERS + 2]
+        desk[CODE, e] = count if free else min(count, cap)
+        kept += desk[CODE, e]
+    return kept
+
+
+@njit(**INNER, inline="always")
+def _thin(at, tables, entries, value, count, crowd, quota):
+    """Return the most rows without a larger crowd: from the left, each value keeps what it can."""
+    kept = inside = first = np.int64(0)
+    for e in range(entries):
+        while first < e and tables[at + value[first]] < value[e]:
+            inside -= quota[first]
+            first += 1
+        free = tables[at + value[e]] < value[e]
+        quota[e] = count[e] if free else min(count[e], crowd - inside)
+        inside += quota[e]
+        kept += quota[e]
+    return kept
+
+
+@njit(**JIT)
+def weigh(node, table, pool, layout, court, bill):
+    """Add up what suppression costs here, and what lost rows will cost in all finer nodes."""
+    begin, many = pool.spans[table, BEGIN], pool.spans[table, MANY]
+    sizes, bad, most, totals = pool.sizes[begin : begin + many], bill.bad, bill.most, bill.totals
+    failing = 0
+    for g in range(many):
+        bad[failing] = g
+        failing += bill.fine[g] == 0
+    suppressed = squares = apart = np.int64(0)
+    for b in range(failing):
+        n = np.int64(sizes[bad[b]])
+        suppressed += n
+        squares += n * n
+        apart += (n - most[bad[b]]) * (court.rows - n)
+    totals[SUPPRESSED] = suppressed
+    totals[KEPT] = many - failing
+    totals[SQUARES_KEPT] = totals[SQUARES] - squares
+    totals[APART] = apart
+    for i in range(node.size):
+        fields = layout.fields[i]
+        keys = pool.keys[fields[WORD], begin : begin + many]
+        prices = bill.prices[bill.at[i, node[i]] :]
+        here = below = 0.0
+        for b in range(failing):
+            g = bad[b]
+            price = prices[(keys[g] >> fields[SHIFT]) & fields[MASK]]
+            here += sizes[g] * price
+            below += (sizes[g] - most[g]) * price
+        bill.costs[0, i] = here
+        bill.costs[1, i] = below

@@ -1,0 +1,12 @@
+"""What a published table says of people's quasi-identifiers.
+
+`labels` reads what is written, `atoms` knows the values that people can have, `axes` tells which
+of them each label covers, `boxes` puts the axes together, and `covering` asks which boxes cover
+whom.
+"""
+
+from wideberth.labels.axes import Axis
+from wideberth.labels.boxes import Published
+from wideberth.labels.cover import Covering
+
+__all__ = ["Axis", "Covering", "Published"]

@@ -1,0 +1,166 @@
+"""Which boxes cover which victims."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from wideberth.core.alike import alike
+from wideberth.core.codes import Codes, compress
+from wideberth.core.exact import Ints
+from wideberth.core.groups import Groups
+from wideberth.labels.axes import Axis
+from wideberth.labels.sieving import Found, Sieve
+
+#: So many victims tell about how many boxes cover one.
+_PROBE = 400
+#: A sample is to stay below what is allowed by so much, as that is an estimate.
+_SHARE = 0.95
+#: For how many entries of histograms room is made at a time.
+_ROOM = 1 << 22
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Covering:
+    """Which boxes cover which victims."""
+
+    victims: Ints  # rows of the original; without one, boxes, each for all its rows
+    of: int  # how many victims there are in all
+    # Those whom the same boxes cover are in the same situation; -1 if no box covers a victim.
+    situation: Ints
+    # Situation ``s`` is covered by ``boxes[start[s]:start[s + 1]]``, ascending. No two are equal.
+    start: Ints
+    boxes: Ints
+    exact: bool  # whether every victim was looked at
+
+    def pooled(self, groups: Groups) -> Groups:
+        """Return one histogram per situation: the sum of the histograms of its boxes."""
+        from wideberth.kernels.exposure import pool  # numba takes its time
+
+        many = np.add.reduceat(groups.distinct[self.boxes], self.start[:-1]) if len(self) else [0]
+        seen = np.zeros(min(groups.width, int(np.max(many))), dtype=np.int64)
+        sums = np.zeros(groups.width, dtype=np.int64)
+        given = (self.start, self.boxes, groups.start, groups.codes, groups.counts)
+        start = np.zeros_like(self.start)
+        parts = [np.zeros((2, 0), dtype=np.int64)]
+        done = 0
+        while done < len(self):
+            room = np.empty((2, max(_ROOM, len(seen))), dtype=np.int64)
+            before = start[done]
+            done = pool(*given, done, sums, seen, room[0], room[1], start[1:])
+            parts.append(room[:, : start[done] - before])
+        codes, counts = np.concatenate(parts, axis=1)
+        return Groups(start=start, codes=codes, counts=counts, width=groups.width)
+
+    def __len__(self) -> int:
+        """Return the number of situations."""
+        return len(self.start) - 1
+
+
+def covering(
+    axes: Sequence[Axis],
+    labels: npt.NDArray[np.int32],
+    *,
+    most: int,
+    seed: int,
+    everyone: bool,
+    few: int | None = None,
+) -> Covering:
+    """Find the boxes that cover each victim; see `Published.covering`."""
+    # With an original, labels that cannot be understood exclude nobody: they are left out.
+    points = axes[0].points
+    rng = np.random.default_rng(seed)
+    used = [i for i, axis in enumerate(axes) if points is None or axis.read]
+    if not used:  # nothing is known of anybody
+        return _everybody(0 if points is None else len(points), len(labels))
+    sieve = Sieve([axes[i] for i in used], labels[:, used])
+    of = len(labels) if points is None else len(points)
+    few = of if few is None or everyone else min(few, of)
+    rows = np.arange(of) if few == of else np.sort(rng.choice(of, few, replace=False))
+    if points is None:  # each victim is a box
+        who = rows.astype(np.int32)
+        low, high = (np.ascontiguousarray(ends.T) for ends in (sieve.low, sieve.high))
+    else:  # victims with the same values are one
+        values = [column[rows] for i in used if (column := axes[i].points) is not None]
+        same = alike(values, [len(axes[i].atoms) + 1 for i in used])
+        who = same.labels
+        first = same.first_rows()
+        low = high = np.stack([column[first] for column in values], axis=1)
+
+    def look(chosen: Ints) -> Found:
+        return sieve.enclosing(low[chosen], high[chosen], chosen if points is None else None)
+
+    many, unlike = len(who), who if points is None else np.arange(len(low))
+    if not everyone and _mean(look, rng, unlike) * len(unlike) > most:
+        many = min(many, max(int(_SHARE * most / (_mean(look, rng, who) or 1.0)), 1))
+    while True:
+        victims = np.arange(len(who))
+        if many < len(who):
+            victims = np.sort(rng.choice(len(who), many, replace=False))
+        chosen, place = compress(who[victims], len(low))
+        found = look(chosen)
+        if everyone or many == 1 or len(found.boxes) <= most:
+            break
+        many = max(int(_SHARE * many * most / len(found.boxes)), 1)
+    number, start, boxes = _situations(found)
+    situation = np.empty(len(chosen), dtype=np.int64)
+    situation[found.order] = number
+    return Covering(
+        victims=rows[victims],
+        of=of,
+        situation=situation[place],
+        start=start,
+        boxes=boxes,
+        exact=many == of,
+    )
+
+
+def _mean(look: Callable[[Ints], Found], rng: np.random.Generator, who: Ints | Codes) -> float:
+    """Estimate how many boxes cover a victim."""
+    some = np.unique(rng.choice(who, min(len(who), _PROBE), replace=False))
+    return len(look(some).boxes) / len(some)
+
+
+def _everybody(victims: int, boxes: int) -> Covering:
+    """Every box covers every victim."""
+    return Covering(
+        victims=np.arange(victims),
+        of=victims,
+        situation=np.zeros(victims, dtype=np.int64),
+        start=np.array([0, boxes]),
+        boxes=np.arange(boxes),
+        exact=True,
+    )
+
+
+def _situations(found: Found) -> tuple[Ints, Ints, Ints]:
+    """Number the different lists of boxes, and keep each once; -1 stands for no box at all."""
+    sizes = np.diff(found.start)
+    _, first, same = np.unique(found.hashes, return_index=True, return_inverse=True)
+    twin = first[same]
+    if not _agree(found, twin):  # chance: different lists have the same hash
+        lists = [part.tobytes() for part in np.split(found.boxes, found.start[1:-1])]
+        number_of = {text: at for at, text in reversed(list(enumerate(lists)))}
+        twin = np.array([number_of[text] for text in lists])
+    own = np.flatnonzero((twin == np.arange(len(sizes))) & (sizes > 0))
+    number = np.full(len(sizes), -1, dtype=np.int64)
+    number[own] = np.arange(len(own))
+    start = np.concatenate(([0], np.cumsum(sizes[own])))
+    if len(own) == len(sizes):  # all are different
+        return number, start, found.boxes.astype(np.int64)
+    entries = np.repeat(found.start[own] - start[:-1], sizes[own]) + np.arange(start[-1])
+    return number[twin], start, found.boxes[entries].astype(np.int64)
+
+
+def _agree(found: Found, twin: Ints) -> bool:
+    """Return whether each list is the same as its twin's."""
+    others = np.flatnonzero(twin != np.arange(len(twin)))
+    begin, size = found.start[others], np.diff(found.start)[others]
+    if not np.array_equal(size, np.diff(found.start)[twin[others]]):
+        return False
+    at = np.arange(size.sum()) - np.repeat(np.cumsum(size) - size, size)
+    mine = found.boxes[np.repeat(begin, size) + at]
+    return np.array_equal(mine, found.boxes[np.repeat(found.start[twin[others]], size) + at])

@@ -1,0 +1,1 @@
+"""Forming groups under principles that are not monotone."""

@@ -1,0 +1,242 @@
+"""Dealing rows to groups in which nobody is near too many others, whatever being near means.
+
+The rule is a cap: in a group of so many rows, how many others may be near a row. This module takes
+a group apart, or does not find a way; `deciding` tells whether there is one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache, cached_property
+from typing import Any
+
+import numpy as np
+
+from wideberth.core.exact import Bools, Ints
+from wideberth.kernels import kinds
+from wideberth.kernels.cache import missing
+
+#: Up to so many rows, and until it has looked at so many swaps, the plain way is done before a
+#: compiler would be.
+_FEW, _SWAPS = 48, 20_000
+#: What 64-bit arithmetic can do with: numerators and denominators of a cap.
+_FINE = 2**30
+
+
+@dataclass(frozen=True)
+class Cap:
+    """At most ``(a * size - b) / q`` others of a group may be near a row.
+
+    >>> Cap.of_share(Fraction(3, 4)).of(5)
+    1
+    """
+
+    a: int
+    b: int
+    q: int
+
+    @classmethod
+    def of_share(cls, delta: Fraction) -> Cap:
+        """At least the share δ of the others is far: at most (1 - δ)(size - 1) are near."""
+        near = _modest(1 - delta)
+        return cls(near.numerator, near.numerator, near.denominator)
+
+    @classmethod
+    def of_crowd(cls, wanted: Fraction) -> Cap:
+        """At most one in so many rows is near a row, itself included."""
+        near = _modest(1 / wanted)
+        return cls(near.numerator, near.denominator, near.denominator)
+
+    def of(self, size: Any) -> Any:
+        """Return how many others may be near a row in a group of that size."""
+        return (self.a * size - self.b) // self.q
+
+    @property
+    def none(self) -> bool:
+        """Whether no two rows of a group may be near each other, however large it is."""
+        return self.a == 0
+
+
+def _modest(share: Fraction) -> Fraction:
+    """Return the largest fraction up to a share that 64-bit arithmetic can do with."""
+    # It allows groups of fewer than `_FINE` rows as much: m rows of s are at most the share if, and
+    # only if, m / s is, which is such a fraction itself.
+    found = share.limit_denominator(_FINE)
+    if found > share:  # its neighbour below, among all such fractions
+        a, b = found.numerator, found.denominator
+        per = _FINE - (_FINE - pow(a, -1, b)) % b
+        found = Fraction((a * per - 1) // b, per)
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Relation:
+    """The similarity of a few values: a symmetric matrix with a true diagonal."""
+
+    near: Bools
+
+    @property
+    def words(self) -> int:
+        """How many numbers of 64 bits hold a line."""
+        return (len(self.near) + 63) >> 6
+
+    @cached_property
+    def bits(self) -> Ints:
+        """The matrix as the kernels read it."""
+        wide = np.zeros((len(self.near), 64 * self.words), dtype=bool)
+        wide[:, : len(self.near)] = self.near
+        return np.packbits(wide, axis=1, bitorder="little").reshape(-1).view("<i8")
+
+    def degrees(self, codes: Ints) -> Ints:
+        """Return how many other rows each row is near."""
+        counts = np.bincount(codes, minlength=len(self.near))
+        return (self.near @ counts)[codes] - 1
+
+
+def part(
+    relation: Relation, codes: Ints, hands: int, cap: Cap, unit: int, steps: int, work: int
+) -> Ints | None:
+    """Deal rows to so many groups of equal size, or fewer, such that nobody is near too many."""
+    # `unit`: the smallest permitted group. `steps`, `work`: how many times two rows may change
+    # places, and how many rows may be looked at for that, with each number of groups. Labels begin
+    # at 0, the larger groups first; None if no groups were found.
+    n = len(codes)
+    if n < unit or hands < 1:
+        return None
+    if n <= _FEW and _Plainly.swaps < _SWAPS and _not_compiled():
+        return _Plainly(relation.near[np.ix_(codes, codes)], cap, unit).parted(hands, steps, work)
+    from wideberth.kernels import equal_groups
+
+    short = np.zeros(equal_groups.LINES * (n + 1), dtype=np.int64)
+    short[:n] = codes
+    held = np.zeros(n * hands, dtype=np.int64)
+    found = equal_groups.parter()(
+        relation.bits, relation.words, n, hands, unit, cap.a, cap.b, cap.q, steps, work, held, short
+    )
+    if not found:
+        return None
+    labels: Ints = short[equal_groups.LABEL * (n + 1) :][:n].copy()
+    return labels
+
+
+def coloured(near: Bools, hands: int) -> Ints:
+    """Colour rows equitably, no two near ones alike: always possible with enough groups."""
+    # Enough: more than any row has neighbours (Hajnal and Szemerédi). Much slower than `part`.
+    import networkx as nx
+
+    graph = nx.from_numpy_array(near & ~np.eye(len(near), dtype=bool))
+    colours = nx.equitable_color(graph, hands)
+    return np.array([colours[v] for v in range(len(near))], dtype=np.int64)
+
+
+@cache
+def _not_compiled() -> bool:
+    """Return whether no earlier run has compiled the kernel."""
+    return bool(missing(["_part"]))
+
+
+def fewer(hands: int, n: int, unit: int, cap: Cap) -> int:
+    """Return the next smaller number of groups to try, as the kernel does."""
+    if cap.none:
+        hands -= max(hands // 4, 1)
+        return hands if 2 * unit * hands > n or n < 2 * unit else 0
+    if hands == n // unit:  # the size from which on a row may have one neighbour more
+        size = unit
+        while size < n and cap.of(size) == cap.of(unit):
+            size += 1
+        if kinds.EACH < n // size < hands - 1:
+            return n // size
+    return hands - 1 if hands <= kinds.EACH else hands // 2
+
+
+class _Plainly:
+    """The same decisions as the kernel's, without a compiler."""
+
+    swaps = 0  # that were looked at, in this process
+
+    def __init__(self, near: Bools, cap: Cap, unit: int) -> None:
+        self.near, self.cap, self.unit = near, cap, unit
+        self.n = len(near)
+
+    def parted(self, hands: int, steps: int, work: int) -> Ints | None:
+        """See `part`."""
+        degree = self.near.sum(axis=1) - 1
+        most = int(degree.max())
+        if self.n - 1 - most < self.unit - 1 - self.cap.of(self.unit):
+            return None
+        order = np.argsort(-degree, kind="stable")
+        g = hands
+        while g > 1:
+            labels = self._attempt(order, g, steps, work)
+            if labels is not None:
+                return labels
+            g = fewer(g, self.n, self.unit, self.cap)
+        whole = g == 1 and most <= self.cap.of(self.n)
+        return np.zeros(self.n, dtype=np.int64) if whole else None
+
+    def _attempt(self, order: Ints, g: int, steps: int, work: int) -> Ints | None:
+        n = self.n
+        size, larger = divmod(n, g)
+        sizes = size + (np.arange(g) < larger)
+        allowed = self.cap.of(sizes)
+        if self.cap.of(size) < 0:
+            return None
+        held = np.zeros((n, g), dtype=np.int64)
+        fill = np.zeros(g, dtype=np.int64)
+        labels = np.zeros(n, dtype=np.int64)
+        for v in order.tolist():
+            key = np.where(fill < sizes, held[v] * (n + 1) + fill, np.iinfo(np.int64).max)
+            labels[v] = best = int(key.argmin())
+            fill[best] += 1
+            held[self.near[v], best] += 1
+        held[np.arange(n), labels] -= 1
+        rest = np.zeros(n, dtype=np.int64)
+        chance, step = 1, 0
+        steps = min(steps, work // (n * (size + 1)))
+        while True:
+            surplus = np.maximum(held[np.arange(n), labels] - allowed[labels], 0)
+            movable = np.flatnonzero((surplus > 0) & (rest <= step)).tolist()
+            if not surplus.any():
+                return labels
+            step += 1
+            if step > steps or surplus.sum() > kinds.PER_STEP * (steps - step + 1):
+                return None
+            if not movable:
+                continue
+            chance = _next(chance)
+            v = movable[chance % len(movable)]
+            others = np.flatnonzero((labels != labels[v]) & (rest <= step)).tolist()
+            growth = [self._change(v, u, held, labels, allowed) for u in others]
+            _Plainly.swaps += len(others)
+            if not others:
+                continue
+            least = [u for u, more in zip(others, growth, strict=True) if more == min(growth)]
+            chance = _next(chance)
+            u = least[chance % len(least)]
+            change = self.near[:, u].astype(np.int64) - self.near[:, v]
+            change[u] -= 1
+            change[v] += 1
+            held[:, labels[v]] += change
+            held[:, labels[u]] -= change
+            labels[v], labels[u] = labels[u], labels[v]
+            chance = _next(chance)
+            rest[v] = rest[u] = step + 2 + chance % 4
+
+    def _change(self, v: int, u: int, held: Ints, labels: Ints, allowed: Ints) -> int:
+        total = 0
+        for out, into in ((v, u), (u, v)):
+            h = labels[out]
+            most = allowed[h]
+            stay = np.flatnonzero(labels == h)
+            stay = stay[stay != out]
+            now = held[stay, h]
+            then = now - self.near[stay, out] + self.near[stay, into]
+            total += int((np.maximum(then - most, 0) - np.maximum(now - most, 0)).sum())
+            total += max(int(held[into, h] - self.near[v, u] - most), 0)
+            total -= max(int(held[out, h] - most), 0)
+        return total
+
+
+def _next(chance: int) -> int:
+    return chance * 48271 % 0x7FFFFFFF

@@ -1,0 +1,1 @@
+"""From a table about people to a release: group, recode, publish, verify."""

@@ -1,0 +1,261 @@
+"""anonymize by anatomy: exact quasi-identifiers, and sensitive values by groups beside them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import polars as pl
+
+from wideberth import io
+from wideberth.algorithms.anatomy import Dealt, anatomize
+from wideberth.algorithms.demand import Demand
+from wideberth.algorithms.mondrian.arrangement import reordered
+from wideberth.core.codes import Column, Domain
+from wideberth.core.groups import Groups
+from wideberth.core.progress import Clock
+from wideberth.core.strings import is_text
+from wideberth.errors import InfeasibleError, ParameterError, what_to_type
+from wideberth.io.manifest import NAMES
+from wideberth.io.sanitize import forgetful_series
+from wideberth.kernels.randomness import RootKey, Stream
+from wideberth.policy.policy import GROUP
+from wideberth.policy.request import Request
+from wideberth.policy.two_tables import COUNT, require_fit
+from wideberth.principles.allowance import commonly_allowed
+from wideberth.principles.columns import compares
+from wideberth.release.anatomy import Anatomy, suffix_for
+from wideberth.release.prepare import demands_of, identity
+from wideberth.release.publish import group_ids, original_rows, publish, require_new, row_order
+from wideberth.release.release import describe, fingerprint
+from wideberth.release.styles import exposed
+from wideberth.release.verifying import require_anatomy, require_principles
+from wideberth.utility.metrics import AnatomyFigures
+
+_MANY = 20  # rows, from which on it is no chance that all values of a column differ
+EXACT = (
+    "quasi-identifiers are published exactly: anatomy hides what is true of somebody, not that "
+    "somebody is in the table"
+)
+
+
+def by_anatomy(
+    request: Request,
+    *,
+    clock: Clock,
+    cautions: Sequence[str],
+    root: RootKey,
+) -> Anatomy:
+    """Make the two tables of an anatomised release."""
+    # The root's key decides how rows are picked from buckets, groups numbered and rows shuffled.
+    frame, rows = request.frame, request.frame.height
+    how = request.transform
+    with clock("encoding", rows):
+        group, value = _names(request)
+        cautions = [*cautions, *_exposed(request)]
+        demands = demands_of(request, frame)
+        key = root.bound(_identity(request, demands))
+    with clock("dealing", rows):
+        # If it is to be repeatable, the same groups whatever the order of the rows.
+        given = request.by_content() if root.repeatable else np.arange(rows)
+        dealt = anatomize(
+            reordered(demands, given) if root.repeatable else demands,
+            rows,
+            rng=Stream(key, "dealing"),
+            method=how.method,
+            group_rows=how.group_rows,
+            limit=how.suppression_limit,
+        )
+        labels = np.empty_like(dealt.labels)
+        labels[given] = dealt.labels
+        dealt = replace(dealt, labels=labels)
+    partition = dealt.partition
+    groups, domain = _histograms(demands, dealt)
+    single = groups.distinct < 2
+    harmless = commonly_allowed(domain, (demand.principle for demand in demands))
+    if harmless is not None:
+        single &= ~harmless[groups.codes[groups.start[:-1]]]
+    if alone := int(single.sum()):
+        raise InfeasibleError(
+            f"{alone:,} of {len(groups):,} groups would hold a single value, which two tables tell "
+            "as plainly as one",
+            hint='ask for more as well, such as "frequency-l:l=2"',
+        )
+    with clock("publishing", rows):
+        order = row_order(len(dealt.rows), key)
+        ids = group_ids(group, partition, order, key)
+        shown = dealt.rows[order]
+        gone = {*request.roles["identifier"], value}
+        kept = [name for name in request.columns if name not in gone]
+        quasi = publish(request, shown, [*kept, group], {group: ids})
+        lines = counted(ids, frame[value][shown])
+        sensitive = publish(
+            request,
+            shown[lines["row"].to_numpy()],
+            [group, value, COUNT],
+            {group: lines["group"].alias(group), COUNT: lines["count"]},
+        )
+        published, counts = io.adopt(quasi)[0], io.adopt(sensitive)[0]
+    question = {
+        "quasi": request.roles["quasi"],
+        "principles": list(request.principles),
+        "group": group,
+        "sensitive_table": sensitive,
+        "rows_are_people": True,  # else the table would have been refused
+        **request.guarded,
+    }
+    lost = rows - len(dealt.rows)
+    if lost and any(compares(p) for p in request.principles):
+        # What t-closeness compares with, in an order that tells nothing.
+        shuffled = frame[value][Stream(key, "reference").permutation(rows)]
+        question["reference"] = pl.DataFrame([forgetful_series(shuffled)])
+    with clock("verifying", rows):
+        require_anatomy(published, counts, frame, shown, untouched=kept, group=group, value=value)
+        verified = require_principles(published, question)
+    manifest = describe(
+        request,
+        made={"anatomy": _account(dealt, rows)},
+        suppressed=lost,
+        loss=AnatomyFigures.of(groups, domain, lost).to_dict(),
+        verified=verified,
+        warnings=[*cautions, *_cautions(request, groups, lost)],
+        origin=root.origin,
+        group=group,
+        seconds=clock.seconds,
+    )
+    manifest["output"] = {part: {"name": None, "sha256": None} for part in NAMES}
+    return Anatomy(
+        quasi,
+        manifest,
+        question,
+        verified,
+        fingerprint(published, counts),
+        _row_order=partial(original_rows, dealt.rows if lost else rows, key),
+        sensitive=sensitive,
+        suffix=suffix_for(request.source),
+    )
+
+
+def counted(ids: pl.Series, values: pl.Series) -> pl.DataFrame:
+    """Count the values of each group, sorted as text: in no order that rows have.
+
+    >>> counted(pl.Series([2, 1, 2, 2]), pl.Series(["b", "c", "a", "b"])).rows()
+    [(1, 'c', 1, 1), (2, 'a', 2, 1), (2, 'b', 0, 2)]
+    """
+    # Columns: `group`, `value`, a `row` that has it, and the `count` of such rows.
+    labels = isinstance(values.dtype, pl.Enum | pl.Categorical)
+    pairs = pl.DataFrame(
+        [ids.alias("group"), (values.cast(pl.String) if labels else values).alias("value")]
+    )
+    found = (
+        pairs.with_row_index("row")
+        .group_by("group", "value")
+        .agg(pl.col("row").first(), pl.len().cast(pl.Int64).alias("count"))
+    )
+    return found.sort("group", "value", nulls_last=True)
+
+
+def _identity(request: Request, demands: Sequence[Demand]) -> Iterator[object]:
+    """Yield what the release depends on; see `RootKey.bound`."""
+    yield from identity(request, (), demands, ())
+    for name in request.roles["quasi"]:  # which may be of any type here, and are not encoded
+        yield sorted(Counter(map(str, request.frame[name].to_list())).items())
+
+
+def several(sensitive: Sequence[str]) -> ParameterError:
+    """Return the refusal of more than one sensitive attribute."""
+    return ParameterError(
+        f"anatomy publishes one sensitive attribute, not {len(sensitive)}",
+        hint=what_to_type(
+            python='drop the others (identifier), or algorithm="mondrian"',
+            command='drop the others (identifier), or algorithm = "mondrian"',
+            app="drop the others in step 1, or choose “Ranges, group by group” in step 3",
+        ),
+    )
+
+
+def _names(request: Request) -> tuple[str, str]:
+    """Return the columns of group ids and of sensitive values, or say what anatomy cannot do."""
+    sensitive = request.roles["sensitive"]
+    if not sensitive:
+        raise ParameterError("anatomy needs a sensitive attribute", hint="name one")
+    if len(sensitive) != 1:
+        raise several(sensitive)
+    for principle in request.principles:
+        require_fit(principle)
+    if request.group is False:
+        raise ParameterError(
+            "anatomy cannot do without group ids: they hold its two tables together",
+            hint=f'group="{GROUP}"',
+        )
+    group = GROUP if request.group in (None, True) else str(request.group)
+    require_new(group, request.columns, 'group="another name"')
+    if COUNT in (group, sensitive[0]):
+        raise ParameterError(
+            f"the table of sensitive values has a column '{COUNT}' of its own",
+            hint="give yours another name",
+        )
+    return group, sensitive[0]
+
+
+def _account(dealt: Dealt, rows: int) -> dict[str, object]:
+    """Return how the groups were made, and whether fewer rows could have been left out."""
+    lost = rows - len(dealt.rows)
+    return {
+        "handling": dealt.how,
+        "suppressed_at_least": dealt.at_least if lost else 0,
+        "suppression_proven_least": not lost or dealt.at_least == lost,
+    }
+
+
+def _histograms(demands: Sequence[Demand], dealt: Dealt) -> tuple[Groups, Domain]:
+    """Return the sensitive values of each group, and what their codes mean."""
+    column = next(d.column for d in demands if d.column is not None)
+    kept = Column(column.codes[dealt.rows], column.domain)
+    return dealt.partition.histograms(kept), column.domain
+
+
+def _exposed(request: Request) -> list[str]:
+    """Refuse record numbers as quasi-identifiers, which two tables would publish as they are."""
+    cautions = []
+    for name in request.roles["quasi"]:
+        if request.frame[name].dtype.is_nested():
+            continue
+        counted = request.frame[name].alias("").drop_nulls().value_counts()
+        counts = counted["count"].to_numpy().astype(np.int64)
+        values = counted.to_series(0)
+        cautions += exposed(name, values, counts, "its column publishes", exact=True)
+    return cautions
+
+
+def _cautions(request: Request, groups: Groups, lost: int) -> list[str]:
+    """Return what anybody who publishes the two tables must know."""
+    cautions = [EXACT]
+    quasi = request.roles["quasi"]
+    if lost:
+        cautions.append(
+            f"{lost:,} row{'' if lost == 1 else 's'} left out, of the most frequent kinds: whoever "
+            "knows that somebody was in the table, and misses them, knows nearly what they have"
+        )
+    wanted, smallest = request.transform.group_rows, int(groups.sizes.min())
+    if wanted is not None and smallest < wanted:
+        cautions.append(
+            f"groups of {wanted:,} rows were asked for, but the smallest has {smallest:,}: similar "
+            "values are too frequent"
+        )
+    if unused := [name for name in quasi if name in request.hierarchies]:
+        cautions.append(f"hierarchies of quasi-identifiers are not looked at: {', '.join(unused)}")
+    if unique := [n for n in quasi if _identifies(request.frame[n])]:
+        cautions.append(
+            "every row has a value of its own, as identifiers have: " + ", ".join(unique)
+        )
+    return cautions
+
+
+def _identifies(series: pl.Series) -> bool:
+    """Return whether a column of names or numbers tells all rows apart."""
+    named = is_text(series.dtype) or series.dtype.is_integer()
+    return named and len(series) >= _MANY and series.alias("").n_unique() == len(series)

@@ -1,0 +1,390 @@
+"""lattice: which levels of generalization satisfy, which of them are minimal, which are best."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+from wideberth.algorithms.demand import Demand
+from wideberth.algorithms.lattice.bounds import NoBounds
+from wideberth.algorithms.lattice.generalize import (
+    LISTED,
+    Generalized,
+    Settings,
+    load,
+    refused,
+    search,
+)
+from wideberth.algorithms.lattice.levels import Ladder, offer
+from wideberth.algorithms.lattice.measures import (
+    MEASURES,
+    ByAttribute,
+    BySize,
+    Custom,
+    Facts,
+    levels_of,
+    measure_of,
+)
+from wideberth.algorithms.lattice.minimal import minimal
+from wideberth.algorithms.lattice.probing import Budget
+from wideberth.algorithms.lattice.problem import Engine, Ground, Prices, Verdict
+from wideberth.algorithms.lattice.search import Found
+from wideberth.algorithms.lattice.shape import Node
+from wideberth.core.exact import Ints, fraction
+from wideberth.core.progress import Progress
+from wideberth.errors import HierarchyError
+from wideberth.hierarchy.quasi import Quasi
+from wideberth.policy.policy import Policy
+from wideberth.policy.request import Request
+from wideberth.policy.settings import Transform
+from wideberth.principles import Principle
+from wideberth.release.prepare import blaming, demands_of, quasis_of
+
+
+def lattice(
+    table: object,
+    *,
+    quasi: str | Sequence[str] | None = None,
+    sensitive: str | Sequence[str] | None = None,
+    identifier: str | Sequence[str] | None = None,
+    insensitive: str | Sequence[str] | None = None,
+    principles: str | Principle | Sequence[str | Principle] | None = None,
+    hierarchies: Mapping[str, Any] | None = None,
+    types: Mapping[str, str] | None = None,
+    policy: Policy | str | Path | None = None,
+    suppression_limit: float | str | None = None,
+    weights: Mapping[str, float] | None = None,
+    measure: str | Callable[[Facts], float] | None = None,
+    levels: Mapping[str, int | Sequence[int]] | None = None,
+    max_checks: int | None = None,
+    max_seconds: float | None = None,
+    max_memory: int | None = None,
+    rows_are_people: bool | None = None,
+    best: int = 5,
+    progress: Progress | None = None,
+) -> Lattice:
+    """Find all minimal nodes of the generalization lattice, and the best ones.
+
+    A node publishes every quasi-identifier on one level of its hierarchy, the same for the whole
+    table. It is admissible if all groups satisfy the principles, but for some whose rows are
+    suppressed, up to a limit. It is minimal if it is admissible and no finer node is.
+
+    Parameters
+    ----------
+    table, quasi, sensitive, identifier, insensitive, principles, hierarchies, types, policy
+        As in `anonymize`.
+    suppression_limit, weights, measure, levels, max_checks, max_seconds, max_memory : optional
+        As in `wideberth.policy.settings.Transform`.
+    rows_are_people : bool, optional
+        As in `anonymize`.
+    best : int
+        How many of the best nodes to find.
+    progress : callable, optional
+        Told the phase, how many nodes are settled, and how many there are.
+
+    Returns
+    -------
+    Lattice
+
+    Raises
+    ------
+    InfeasibleError
+        If no node is admissible, or none was found.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> table = pl.DataFrame({"age": [21, 24, 34, 38], "sex": ["f", "m", "f", "m"]})
+    >>> result = lattice(
+    ...     table, quasi=["age", "sex"], principles="k-anonymity:k=2",
+    ...     hierarchies={"age": {"interval": 10}, "sex": {"flat": True}},
+    ... )
+    >>> [node.levels for node in result.minimal]
+    [{'age': 2, 'sex': 0}, {'age': 1, 'sex': 1}]
+    >>> result.best[0].levels, round(result.best[0].scores["ncp"], 3), result.proven
+    ({'age': 2, 'sex': 0}, 0.5, True)
+    """
+    request = Request.of(
+        table,
+        roles={
+            "quasi": quasi,
+            "sensitive": sensitive,
+            "identifier": identifier,
+            "insensitive": insensitive,
+        },
+        principles=principles,
+        hierarchies=hierarchies,
+        types=types,
+        policy=policy,
+        transform={
+            "algorithm": "lattice",
+            "suppression_limit": suppression_limit,
+            "weights": weights,
+            "measure": measure,
+            "levels": levels,
+            "max_checks": max_checks,
+            "max_seconds": max_seconds,
+            "max_memory": max_memory,
+        },
+        group=None,
+        rows_are_people=rows_are_people,
+    )
+    with blaming(policy, principles, levels):
+        quasis = quasis_of(request, request.frame)
+        ground = ground_of(quasis, demands_of(request, request.frame), request.transform)
+    settings = settings_of(request.transform)
+    load()  # to find all minimal nodes takes more checks than to find the best
+    probe, found = search(ground, measure_of(settings.measure), settings, progress, max(best, 1))
+    if found.node is None:
+        raise refused(ground, found)
+    nodes, complete = None, False
+    if ground.shape.nodes <= LISTED:
+        nodes, complete = minimal(ground, probe)
+    return Lattice(
+        ground=ground,
+        principles=[str(demand) for demand in ground.demands],
+        settings=settings,
+        found=found,
+        checked=probe.checks,
+        complete=complete,
+        engine=probe.engine,
+        known=probe.known,
+        found_minimal=nodes,
+    )
+
+
+def ground_of(
+    quasis: Sequence[Quasi],
+    demands: Sequence[Demand],
+    how: Transform,
+    weights: Ints | None = None,
+) -> Ground:
+    """Build the lattice of some quasi-identifiers; weights are those of `Ground`."""
+    lacking = [quasi for quasi in quasis if quasi.tree is None]
+    if len(lacking) > 1:
+        names = ", ".join(f"'{quasi.name}'" for quasi in lacking)
+        raise HierarchyError(
+            f"the lattice needs levels, but {len(lacking)} quasi-identifiers have no hierarchy: "
+            + names,
+            hint=offer(lacking[0]),
+        )
+    ladders = [Ladder.of(quasi, how.levels.get(quasi.name)) for quasi in quasis]
+    limit = int(fraction(how.suppression_limit) * ladders[0].rows)
+    return Ground(ladders, demands, limit, weights)
+
+
+def settings_of(how: Transform) -> Settings:
+    """Read how to search."""
+    budget = Budget(how.max_checks, how.max_seconds)
+    return Settings(how.measure, budget, how.max_memory, how.local_rounds)
+
+
+def account(made: Generalized) -> dict[str, Any]:
+    """Return what was chosen, for the manifest."""
+    # A measure of bits, or one's own, would tell what was suppressed; the others follow from what
+    # is published, and from how many rows are not.
+    told = [name for name in MEASURES if name != "entropy"]
+    open_ = not len(made.suppressed) or made.measure.name in told
+    return {
+        "nodes": made.ground.shape.nodes,
+        "measure": made.measure.name,
+        "rounds": [
+            {
+                "levels": levels_of(made.ground.ladders, one.node),
+                "rows": made.ground.rows_of(one.entries),
+                "score": _short(one.found.score) if open_ else None,
+                "no_better_than": _short(one.found.bound) if open_ else None,
+                "proven": one.found.proven,
+                "checked": one.checks,
+            }
+            for one in made.rounds
+        ],
+    }
+
+
+def _short(figure: float) -> float | None:
+    """Keep five digits. Nothing is known of a measure of one's own, so its bound is infinite."""
+    return float(f"{figure:.5g}") if isfinite(figure) else None
+
+
+@dataclass(frozen=True, eq=False)
+class Figures:
+    """The figures of a node of the lattice."""
+
+    levels: dict[str, int]  # of each quasi-identifier
+    suppressed: int  # rows that would be suppressed
+    groups: int  # groups that would be published
+    scores: dict[str, float]  # by measure
+    minimal: bool | None  # whether no finer node is admissible; None if that is not known
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, for JSON."""
+        return {
+            "levels": self.levels,
+            "suppressed": self.suppressed,
+            "groups": self.groups,
+            "scores": self.scores,
+            "minimal": self.minimal,
+        }
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class Lattice:
+    """What a search found out about a lattice.
+
+    Parameters
+    ----------
+    ground : Ground
+        The lattice, and what was demanded.
+    principles : sequence of str
+        The same as text.
+    settings : Settings
+        How it was searched.
+    found : Found
+        The best nodes.
+    checked : int
+        How many nodes were checked.
+    complete : bool
+        Whether all minimal nodes are known.
+    engine : Engine
+        What checks nodes.
+    known : mapping
+        What was learned of the nodes that were checked.
+    found_minimal : sequence of Node, optional
+        The minimal nodes; None if the lattice is too large to look for them.
+    """
+
+    ground: Ground
+    principles: Sequence[str]
+    settings: Settings
+    found: Found
+    checked: int
+    complete: bool
+    engine: Engine
+    known: Mapping[Node, Verdict]
+    found_minimal: Sequence[Node] | None
+
+    def __repr__(self) -> str:
+        """Return what was found in a few words."""
+        best = self.best[0]
+        levels = ", ".join(f"{name} {level}" for name, level in best.levels.items())
+        sure = "proven" if self.proven else "not proven"
+        many = "" if self.found_minimal is None else f"; {len(self.found_minimal):,} minimal nodes"
+        return (
+            f"lattice of {self.nodes:,} nodes, {self.checked:,} checked; best by {self.measure}: "
+            f"{levels} ({best.scores[self.measure]:.4g}, {sure}){many}"
+        )
+
+    @property
+    def examples(self) -> dict[str, list[str | None]]:
+        """By quasi-identifier, what is published most often on each level; None for the values."""
+        ladders = self.ground.ladders
+        return {x.name: [x.example(rung) for rung in range(len(x))] for x in ladders}
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes the lattice has."""
+        return self.ground.shape.nodes
+
+    @property
+    def highest(self) -> dict[str, int]:
+        """The highest level of each quasi-identifier's hierarchy, whether it may be used or not."""
+        return {ladder.name: ladder.tree.height for ladder in self.ground.ladders}
+
+    @property
+    def measure(self) -> str:
+        """The name of the measure."""
+        return measure_of(self.settings.measure).name
+
+    @property
+    def proven(self) -> bool:
+        """Whether the best node is proven to be the best."""
+        return self.found.proven
+
+    @cached_property
+    def minimal(self) -> list[Figures]:
+        """The minimal nodes, the best first."""
+        figures = [self.figures(node) for node in self.found_minimal or ()]
+        return sorted(figures, key=lambda one: one.scores[self.measure])
+
+    @cached_property
+    def best(self) -> list[Figures]:
+        """The best nodes, the best first; of a lattice too large to be listed, the best one."""
+        ranked: list[Node | None] = [node for _, node, _ in self.found.ranking]
+        return [self.figures(node) for node in ranked or [self.found.node] if node is not None]
+
+    @property
+    def gap(self) -> float:
+        """How much better than the best node found another one could be; 0 if it is proven."""
+        return max(self.found.score - self.found.bound, 0.0) if not self.proven else 0.0
+
+    def verdict(self, node: Node) -> Verdict:
+        """Return what a check says of a node, which may not have been checked before."""
+        return self.known[node] if node in self.known else self.engine.check(node)
+
+    def figures(self, node: Node) -> Figures:
+        """Measure a node in every way."""
+        ladders, rows = self.ground.ladders, self.ground.rows
+        verdict = self.verdict(node)
+        scores: dict[str, float] = {}
+        for name, one in MEASURES.items():
+            if isinstance(one, BySize):
+                scores[name] = one.score(verdict, rows)
+            elif isinstance(one, ByAttribute):
+                prices = self._prices[name]
+                costs = self.engine.price(node, prices)
+                scores[name] = float(one.unbend(one.total(prices, ladders, node, costs)))
+        if self._own is not None:
+            scores[self.measure] = self._own.score(node, verdict)
+        known = self.found_minimal
+        return Figures(
+            levels=levels_of(ladders, node),
+            suppressed=verdict.suppressed,
+            groups=verdict.kept,
+            scores=scores,
+            minimal=None if known is None or not self.complete else node in known,
+        )
+
+    @cached_property
+    def _prices(self) -> dict[str, Prices]:
+        named = MEASURES.items()
+        return {
+            name: Prices(self.ground.ladders, one.price)
+            for name, one in named
+            if isinstance(one, ByAttribute)
+        }
+
+    @cached_property
+    def _own(self) -> NoBounds | None:
+        """What asks the user's own measure, if that is the one."""
+        measure = measure_of(self.settings.measure)
+        if not isinstance(measure, Custom):
+            return None
+        asking = NoBounds(self.ground, measure)
+        asking.engine = self.engine
+        return asking
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, for JSON."""
+        limit = Fraction(self.ground.limit, self.ground.rows)
+        return {
+            "rows": self.ground.rows,
+            "quasi": {ladder.name: list(ladder.levels) for ladder in self.ground.ladders},
+            "examples": self.examples,
+            "principles": list(self.principles),
+            "suppression_limit": {"rows": self.ground.limit, "share": float(limit)},
+            "nodes": self.nodes,
+            "checked": self.checked,
+            "measure": self.measure,
+            "best": [one.to_dict() for one in self.best],
+            "score": self.found.score,
+            "no_better_than": self.found.bound if isfinite(self.found.bound) else None,
+            "proven": self.proven,
+            "minimal": None if self.found_minimal is None else [x.to_dict() for x in self.minimal],
+            "minimal_complete": self.complete,
+        }

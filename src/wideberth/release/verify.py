@@ -1,0 +1,178 @@
+"""Does a published value cover the value it stands for? Judged by reading what was published.
+
+This is the counterpart of `wideberth.release.recode` and shares none of its work: it parses the
+published texts, so that a release is verified by what its readers will see.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from wideberth.core.codes import Codes
+from wideberth.core.exact import Bools, Ints
+from wideberth.hierarchy.quasi import Quasi
+from wideberth.labels.parse import ANYTHING, OR_MISSING, TO
+from wideberth.release.align import written
+from wideberth.release.styles import Style
+
+
+def covers(quasi: Quasi, style: Style, published: Sequence[pl.Series], codes: Codes) -> bool:
+    """Return whether every row's published value covers its original one.
+
+    >>> from wideberth.hierarchy.quasi import read_quasi
+    >>> age = read_quasi(pl.Series("age", [25, 34, 61]))
+    >>> covers(age, Style("interval"), [pl.Series(["20..34", "34", "61"])], age.codes)
+    True
+    >>> covers(age, Style("interval"), [pl.Series(["20..34", "34", "60"])], age.codes)
+    False
+    """
+    # codes: the original ones, in the order of the published rows.
+    if style.recoding == "bounds":
+        return _within_bounds(quasi, published, codes)
+    column = published[0].alias("")  # polars may take a name such as ^a.*$ for a pattern
+    if column.dtype != pl.Enum:
+        column = column.cast(pl.Enum(column.cast(pl.String).drop_nulls().unique()))
+    labels = column.dtype.categories  # type: ignore[attr-defined]
+    size = quasi.domain.size
+    # A null stands for missing values only; it counts as one more label.
+    said = column.to_physical().cast(pl.Int32).fill_null(len(labels)).to_numpy()
+    label, code = said, codes
+    if style.recoding != "interval":  # more work per value: look at each combination once
+        key = said.astype(np.int64) * size + codes
+        key.sort()
+        label, code = np.divmod(key[np.flatnonzero(np.append(True, key[1:] != key[:-1]))], size)
+    if quasi.domain.missing is not None:
+        missing = code == size - 1
+        admits = np.append(labels.str.ends_with(OR_MISSING).to_numpy(), True)
+        if not admits[label[missing]].all():
+            return False
+        label, code = label[~missing], code[~missing]
+    if (label == len(labels)).any():
+        return False
+    return bool(_PARSERS[style.recoding](quasi, style, labels, label, code).all())
+
+
+Parser = Callable[[Quasi, Style, pl.Series, Any, Any], Bools]
+
+
+def _within_interval(quasi: Quasi, style: Style, labels: pl.Series, label: Any, code: Any) -> Bools:
+    """Turn the ends of each interval into the first and the last code between them."""
+    bare = labels.str.strip_suffix(OR_MISSING)
+    parts = bare.str.split_exact(TO, 1).struct.unnest()
+    low = parts["field_0"]
+    high = parts["field_1"].fill_null(low)
+    values = quasi.domain.values
+    assert values is not None  # noqa: S101 - numbers and dates have values
+    ordered, read = _reader(values, style)
+    first = np.searchsorted(ordered, read(low), side="left")
+    last = np.searchsorted(ordered, read(high), side="right") - 1
+    first, last = first.astype(np.int32), last.astype(np.int32)
+    return (first[label] <= code) & (code <= last[label])
+
+
+def _reader(
+    values: pl.Series, style: Style
+) -> tuple[np.ndarray, Callable[[pl.Series], np.ndarray]]:
+    """Return the values in their order, and what reads an end so that the two compare."""
+    dtype = values.dtype
+    if dtype.is_float():
+        return values.to_numpy(), lambda ends: ends.cast(dtype).to_numpy()
+    if dtype == pl.Date or (dtype == pl.Datetime and style.grid is not None):
+        days = values.dt.date().to_physical().to_numpy()
+        return days, lambda ends: ends.str.to_date("%Y-%m-%d").to_physical().to_numpy()
+    if dtype.is_integer() or dtype.is_decimal():
+        exact = np.array(values.to_list(), dtype=object)
+        numbers = values.to_numpy() if dtype.is_integer() else exact
+
+        def read(ends: pl.Series) -> np.ndarray:
+            whole = ends.cast(pl.Int64, strict=False)
+            if dtype.is_integer() and not whole.has_nulls():
+                return whole.to_numpy()
+            decimals = ends.cast(pl.Decimal(38, _most_places(ends)))
+            return np.array(decimals.to_list(), dtype=object)
+
+        return numbers, read
+    # Moments and durations: an end is one of the values, as it is written.
+    texts = written(values)
+    order = pl.Series(np.arange(len(values)))
+    return order.to_numpy(), lambda ends: ends.replace_strict(texts, order).to_numpy()
+
+
+def _most_places(ends: pl.Series) -> int:
+    most = ends.str.extract(r"\.([0-9]+)$").str.len_chars().max()
+    return int(most) if isinstance(most, int) else 0
+
+
+def _within_bounds(quasi: Quasi, published: Sequence[pl.Series], codes: Codes) -> bool:
+    values = quasi.domain.values
+    assert values is not None  # noqa: S101 - numbers and dates have values
+    low, high = published[:2]
+    missing = codes == quasi.domain.missing
+    original = values.gather(np.where(missing, 0, codes))
+    if original.dtype.is_decimal():  # a dataframe may have given the ends fewer digits
+        scale = max(s.dtype.scale for s in (low, high, original))  # type: ignore[attr-defined]
+        low, high, original = (s.cast(pl.Decimal(38, scale)) for s in (low, high, original))
+    original = original.cast(low.dtype)
+    inside = ((low <= original) & (original <= high)).fill_null(False).to_numpy()
+    if quasi.domain.missing is None:
+        return bool(inside.all())
+    return bool(np.where(missing, published[2].to_numpy(), inside).all())
+
+
+def _below_node(quasi: Quasi, style: Style, labels: pl.Series, label: Ints, code: Ints) -> Bools:
+    """Climb from each value: one of the nodes on its way must have the published label."""
+    tree = quasi.tree
+    assert tree is not None  # noqa: S101 - only what has a hierarchy is published by it
+    names = pl.Series(tree.labels, dtype=pl.String)
+    distinct = names.unique()
+    number = pl.Series(np.arange(len(distinct)))
+    of_node = names.replace_strict(distinct, number).to_numpy()
+    stated = [
+        texts.replace_strict(distinct, number, default=-1).to_numpy()[label]
+        for texts in (labels, labels.str.strip_suffix(OR_MISSING))
+    ]
+    node = quasi.nodes[code]
+    found = np.zeros(len(code), dtype=bool)
+    for _ in range(tree.height + 1):
+        found |= (of_node[node] == stated[0]) | (of_node[node] == stated[1])
+        node = np.maximum(tree.parent[node], 0)
+    return found
+
+
+def _in_set(quasi: Quasi, style: Style, labels: pl.Series, label: Ints, code: Ints) -> Bools:
+    values = quasi.domain.values
+    assert values is not None  # noqa: S101 - a column that is not all missing has values
+    texts = quasi.domain.texts if values.dtype == pl.Boolean else written(values).to_list()
+    code_of = {text: number for number, text in enumerate(texts)}
+    size = quasi.domain.size
+    held = [
+        number * size + code_of[text]
+        for number, said in enumerate(labels)
+        for text in _members(said)
+        if text in code_of
+    ]
+    anything = labels.str.strip_suffix(OR_MISSING) == ANYTHING
+    listed: Bools = np.isin(label * size + code, np.array(held, dtype=np.int64))
+    return listed | anything.to_numpy()[label]
+
+
+def _members(label: str) -> set[str]:
+    """Read a set: {a|b|c}, a value with marks of its own in quotes. A value stands for itself."""
+    found = {label}
+    for text in (label, label.removesuffix(OR_MISSING)):
+        found.add(text)
+        if text.startswith("{") and text.endswith("}"):
+            found.update(*csv.reader([text[1:-1]], delimiter="|"))
+    return found
+
+
+_PARSERS: dict[str, Parser] = {
+    "interval": _within_interval,
+    "hierarchy": _below_node,
+    "set": _in_set,
+}

@@ -1,0 +1,1 @@
+"""What an adversary learns from a published table, whoever made it."""

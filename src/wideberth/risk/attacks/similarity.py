@@ -1,0 +1,215 @@
+"""Values that are different but of one kind: Wang, Han, Wang, Wang 2013.
+
+Gastric ulcer, dyspepsia and gastritis are three diseases, but all of them say "stomach".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import floor
+from typing import Any
+
+import numpy as np
+
+from wideberth.core.codes import Domain
+from wideberth.core.exact import Floats, Ints
+from wideberth.core.groups import Groups
+from wideberth.distances import Similarity, similarity
+from wideberth.errors import ParameterError, what_to_type
+from wideberth.principles import plain
+from wideberth.risk.attacks.situations import Faced, Risk
+
+
+@dataclass(frozen=True, kw_only=True)
+class LevelOfKinds:
+    """How much of what people face is of one kind, at one level of the tree."""
+
+    level: int  # steps below the root
+    worst: float  # the largest share of any histogram under one node of that level
+    # Of the share that is of a person's own kind, over all people. A value that is missing, or
+    # above the level, is of no kind: it counts 0.
+    mean: float
+    people: int
+    certain_people: int  # of how many the kind is certain
+    # the node with the worst share; it tells of a single group: not for publication
+    kind: str = field(repr=False)
+
+    @classmethod
+    def merged(cls, parts: Sequence[LevelOfKinds]) -> LevelOfKinds:
+        """Put together the levels of different people."""
+        worst = max(parts, key=lambda part: part.worst)
+        people = sum(part.people for part in parts)
+        return cls(
+            level=worst.level,
+            worst=worst.worst,
+            mean=sum(part.mean * part.people for part in parts) / max(people, 1),
+            people=people,
+            certain_people=sum(part.certain_people for part in parts),
+            kind=worst.kind,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, for JSON, without the kind itself."""
+        return {
+            "level": self.level,
+            "worst": self.worst,
+            "mean": self.mean,
+            "certain_people": self.certain_people,
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class KindsFound:
+    """How much of what people face is of one kind."""
+
+    levels: tuple[LevelOfKinds, ...]  # the children of the root first
+    similarity: Risk | None  # how much is at most e apart from each person's own value
+
+    @classmethod
+    def merged(cls, parts: Sequence[KindsFound]) -> KindsFound:
+        """Put together what was found of different people."""
+        levels = zip(*(part.levels for part in parts), strict=True)
+        risks = [part.similarity for part in parts if part.similarity is not None]
+        return cls(
+            levels=tuple(LevelOfKinds.merged(level) for level in levels),
+            similarity=Risk.merged(risks) if risks else None,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _Crowds:
+    """The rows of each histogram under each node of one level that has any."""
+
+    level: int
+    owner: Ints  # ascending, and the nodes of each histogram
+    node: Ints
+    rows: Ints
+    of_entry: Ints  # for each entry of the histograms, the rows under the same node
+
+
+class Kinds:
+    """The kinds of a column's values, by a tree.
+
+    >>> import polars as pl
+    >>> from wideberth.core.codes import encode
+    >>> from wideberth.hierarchy import Hierarchy
+    >>> tree = Hierarchy(("*", "odd", "1", "3", "even", "2"), [-1, 0, 1, 1, 0, 4])
+    >>> domain = encode(pl.Series("s", ["1", "2", "3"])).with_tree(tree).domain
+    >>> faced = Faced.known(Groups.of([[0, 2], [0, 1]], width=3))
+    >>> [(level.worst, level.certain_people) for level in Kinds(domain).on(faced).levels]
+    [(1.0, 2), (0.5, 0)]
+    """
+
+    def __init__(self, domain: Domain, e: Fraction | None = None) -> None:
+        if domain.tree is None:
+            raise ParameterError(
+                f"'{domain.name}' has no hierarchy to tell which values are of one kind",
+                hint=what_to_type(
+                    python='hierarchies={"column": "tree.csv"}',
+                    command="--hierarchy COLUMN=FILE, or [hierarchies] in the policy",
+                ),
+            )
+        self.tree, self.e = domain.tree, e
+        nodes = self.tree.nodes_of(domain.texts).astype(np.int64)
+        #: The node of each code; that of a missing value is none.
+        self.nodes = nodes if domain.missing is None else np.append(nodes, -1)
+        # For each level, the node there that each code is at or below; -1 if there is none.
+        self.above: list[Ints] = []
+        node = self.nodes
+        for level in range(self.tree.height, 0, -1):
+            here = (node >= 0) & (self.tree.depth[node] == level)
+            self.above.insert(0, np.where(here, node, -1))
+            node = np.where(here, self.tree.parent[node], node)
+        #: Who is similar to whom. Where all values are equally deep, that is to have an ancestor
+        #: in common: the level of those ancestors.
+        self.near: Similarity | None = None
+        self.step: int | None = None
+        if e is not None:
+            self.near = similarity(domain, "tree", e)
+            depth = self.tree.depth[nodes]
+            if len(depth) and depth.min() == depth.max():
+                self.step = max(int(depth[0]) - floor(e), 0)
+
+    def shares(self, faced: Faced, level: int) -> Floats:
+        """Return, for each class of victims, the share of the faced rows of their own kind."""
+        (crowd,) = self._crowds(faced.groups, [level])
+        return self._own(faced, crowd)
+
+    def similar_shares(self, faced: Faced) -> Floats:
+        """Return, for each class of victims, the share of the faced rows similar to their value."""
+        if self.step:
+            return self._of_kind(faced, self.shares(faced, self.step))
+        if self.step == 0:  # all values are similar
+            lacking = faced.groups.codes == len(self.nodes) - 1
+            known = faced.groups.counts * ~(lacking & (self.nodes[-1] < 0))
+            return self._of_kind(faced, faced.groups.sum(known)[faced.owner] / faced.sizes)
+        assert self.near is not None  # noqa: S101 - an e was given
+        filled = faced.filled()
+        return filled.of_own(self.near.crowd(filled.groups)) / faced.sizes
+
+    def _of_kind(self, faced: Faced, shares: Floats) -> Floats:
+        """Correct the shares of missing values, which are near to themselves only."""
+        return np.where(self.nodes[faced.codes] >= 0, shares, faced.own / faced.sizes)
+
+    def on(self, faced: Faced) -> KindsFound:
+        """Look at all histograms."""
+        sizes, people = faced.groups.sizes, int(faced.people.sum())
+        levels, similar = [], None
+        for crowd in self._crowds(faced.groups, range(1, self.tree.height + 1)):
+            share = crowd.rows / sizes[crowd.owner]
+            worst = int(share.argmax()) if len(share) else None
+            own = self._own(faced, crowd)
+            if crowd.level == self.step:
+                similar = self._of_kind(faced, own)
+            levels.append(
+                LevelOfKinds(
+                    level=crowd.level,
+                    worst=0.0 if worst is None else float(share[worst]),
+                    mean=float((own * faced.people).sum()) / max(people, 1),
+                    people=people,
+                    certain_people=int(faced.people[own >= 1].sum()),
+                    kind="" if worst is None else self.tree.labels[int(crowd.node[worst])],
+                )
+            )
+        if similar is None and self.e is not None:
+            similar = self.similar_shares(faced)
+        risk = None if similar is None else Risk.of(similar, faced.people)
+        return KindsFound(levels=tuple(levels), similarity=risk)
+
+    def to_dict(self, found: KindsFound) -> dict[str, Any]:
+        """Return plain values, for JSON."""
+        return {
+            "levels": [level.to_dict() for level in found.levels],
+            "similarity": None if found.similarity is None else found.similarity.to_dict(),
+            "e": None if self.e is None else plain(self.e),
+        }
+
+    def _crowds(self, groups: Groups, levels: Sequence[int]) -> Iterator[_Crowds]:
+        """Count, level by level, the rows of each histogram under each node that has any."""
+        # What lies below a node follows it: sorted once, entries are in order at every level.
+        order = np.argsort(groups.owner * (len(self.tree) + 1) + self.nodes[groups.codes] + 1)
+        owner, codes, counts = groups.owner[order], groups.codes[order], groups.counts[order]
+        for level in levels:
+            node = self.above[level - 1][codes]
+            here = np.flatnonzero(node >= 0)
+            branch = owner[here] * len(self.tree) + node[here]
+            first = np.flatnonzero(np.diff(branch, prepend=-1))
+            rows = np.add.reduceat(counts[here], first) if len(first) else first
+            of_entry = np.zeros(len(order), dtype=np.int64)
+            of_entry[order[here]] = np.repeat(rows, np.diff(first, append=len(here)))
+            yield _Crowds(level, owner[here[first]], node[here[first]], rows, of_entry)
+
+    def _own(self, faced: Faced, crowd: _Crowds) -> Floats:
+        """Return the share of each class's own kind."""
+        rows = faced.of_own(crowd.of_entry)
+        if faced.entries is not None and len(crowd.rows):
+            # A value that is lacking may still have others of its kind there.
+            lacking = np.flatnonzero(faced.entries < 0)
+            kind = self.above[crowd.level - 1][faced.codes[lacking]]
+            branch = crowd.owner * len(self.tree) + crowd.node
+            wanted = faced.owner[lacking] * len(self.tree) + kind
+            at = np.minimum(np.searchsorted(branch, wanted), len(branch) - 1)
+            rows[lacking] = np.where((branch[at] == wanted) & (kind >= 0), crowd.rows[at], 0)
+        return rows / faced.sizes

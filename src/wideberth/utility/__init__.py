@@ -1,0 +1,1 @@
+"""What a published table is still worth."""
