@@ -33,10 +33,9 @@ from wideberth.algorithms.lattice import kernel_judge
 from wideberth.algorithms.lattice.generalize import Settings, search
 from wideberth.algorithms.lattice.levels import Ladder
 from wideberth.algorithms.lattice.measures import MEASURES
-from wideberth.algorithms.lattice.probing import Budget, Probe
 from wideberth.algorithms.lattice.problem import Ground
 from wideberth.algorithms.lattice.rule_judge import partition_at
-from wideberth.algorithms.lattice.search import Found
+from wideberth.algorithms.lattice.search import Budget, Found, Probe
 from wideberth.core.codes import Column, Domain, encode, encode_as
 from wideberth.hierarchy import Hierarchy, intervals, read_hierarchy
 from wideberth.hierarchy.quasi import read_quasi
@@ -406,7 +405,7 @@ def paper() -> None:
 def minimal_nodes(ground: Ground) -> tuple[list[tuple[int, ...]], int]:
     """Return all minimal nodes, and how many nodes were checked."""
     from wideberth.algorithms.lattice.generalize import engine_for
-    from wideberth.algorithms.lattice.minimal import minimal
+    from wideberth.algorithms.lattice.search import minimal
 
     probe = Probe(engine_for(ground, None, Settings()), Budget())
     nodes, _ = minimal(ground, probe)

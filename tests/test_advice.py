@@ -23,8 +23,8 @@ from wideberth import datasets
 from wideberth.core.codes import encode, join
 from wideberth.principles import EpsilonMAnonymity, iterate, lookup, parse
 from wideberth.principles.feasibility.limits import Whole, last_near
+from wideberth.principles.feasibility.nearness import rounded
 from wideberth.principles.feasibility.refusal import alternatives, refusal
-from wideberth.principles.feasibility.rounding import rounded
 
 TABLE_1A = [1000, 1010, 1020, 16000, 24000, 31000, 33000, 50000]
 

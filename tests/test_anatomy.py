@@ -30,9 +30,9 @@ from wideberth.algorithms.anatomy import Dealt, maximal_bucket_first
 from wideberth.algorithms.suppression import uncrowded
 from wideberth.hierarchy import parse_spec
 from wideberth.principles import parse
-from wideberth.principles.feasibility.crowding import Crowding
+from wideberth.principles.feasibility.limits import Crowding
 from wideberth.release import anatomized
-from wideberth.release.verifying import require_anatomy
+from wideberth.release.verify import require_anatomy
 from wideberth.utility.queries import query_error
 
 #: Two levels below the root; all diseases at equal depth.

@@ -20,11 +20,11 @@ from hypothesis import strategies as st
 import naive
 import wideberth as wb
 from wideberth.algorithms.mondrian import split
-from wideberth.algorithms.mondrian.leaves import boxes_of
+from wideberth.algorithms.mondrian.arrangement import boxes_of
 from wideberth.core.groups import Partition
 from wideberth.datasets import census
 from wideberth.policy import settings as transform
-from wideberth.release import anonymize, making
+from wideberth.release import anonymize
 
 PEOPLE = pl.DataFrame(
     {
@@ -62,7 +62,7 @@ def by_thirds(quasis: Any, demands: Any, *, rng: Any, **_: Any) -> split.Split:
 
 @pytest.fixture
 def thirds(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(making, "split", by_thirds)
+    monkeypatch.setattr(anonymize, "split", by_thirds)
 
 
 # The kind of table.
@@ -490,7 +490,7 @@ def test_a_non_monotone_principle_is_verified_by_group():
 
 
 def test_values_that_do_not_cover_are_not_published(monkeypatch):
-    honest = making.recode
+    honest = anonymize.recode
 
     def forged(*arguments: Any) -> Any:
         recoded = honest(*arguments)
@@ -499,7 +499,7 @@ def test_values_that_do_not_cover_are_not_published(monkeypatch):
         )
         return recoded
 
-    monkeypatch.setattr(making, "recode", forged)
+    monkeypatch.setattr(anonymize, "recode", forged)
     with pytest.raises(wb.VerificationError, match="'age' do not cover"):
         wb.anonymize(PEOPLE, **HOW)
 

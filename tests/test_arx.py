@@ -23,10 +23,9 @@ from wideberth.algorithms.lattice.generalize import Settings, generalize
 from wideberth.algorithms.lattice.kernel_judge import Compiled
 from wideberth.algorithms.lattice.levels import Ladder
 from wideberth.algorithms.lattice.measures import MEASURES
-from wideberth.algorithms.lattice.minimal import minimal
-from wideberth.algorithms.lattice.probing import Budget, Probe
 from wideberth.algorithms.lattice.problem import Ground
 from wideberth.algorithms.lattice.rule_judge import partition_at
+from wideberth.algorithms.lattice.search import Budget, Probe, minimal
 from wideberth.core.codes import Column, Domain, encode
 from wideberth.hierarchy import read_hierarchy
 from wideberth.hierarchy.quasi import Quasi, read_quasi

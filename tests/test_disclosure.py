@@ -19,8 +19,7 @@ from wideberth import datasets
 from wideberth.core.groups import Groups
 from wideberth.labels import Published
 from wideberth.risk.attacks import Faced, Risk, own_shares
-from wideberth.risk.beyond_chance import LEVELS, Beyond
-from wideberth.risk.disclosure import COLUMNS, Disclosure
+from wideberth.risk.disclosure import COLUMNS, LEVELS, Beyond, Disclosure
 from wideberth.risk.findings import Finding
 
 PEOPLE = st.lists(

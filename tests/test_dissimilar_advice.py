@@ -13,9 +13,9 @@ import naive
 import wideberth as wb
 from wideberth import datasets
 from wideberth.core.codes import encode
-from wideberth.principles.feasibility import risking
-from wideberth.principles.feasibility.brackets import Bracket
+from wideberth.principles.feasibility import nearness
 from wideberth.principles.feasibility.limits import Whole
+from wideberth.principles.feasibility.nearness import Bracket
 from wideberth.principles.feasibility.refusal import alternatives, refusal
 
 VECTORS = ("flu", "asthma", "bronchitis", "none")
@@ -178,8 +178,8 @@ def test_the_risk_of_many_values_is_a_lower_bound_and_says_so(monkeypatch):
     points = pl.Series("p", np.random.default_rng(1).normal(size=(200, 2)).round(3).tolist())
     far = wb.advise(points).dissimilarity("euclidean")
     whole = far.risk_curve()
-    monkeypatch.setattr(risking, "_EACH", 10)
-    monkeypatch.setattr(risking, "_CENTRES", 5)
+    monkeypatch.setattr(nearness, "_EACH", 10)
+    monkeypatch.setattr(nearness, "_CENTRES", 5)
     some = far.risk_curve()
     assert whole.exact
     assert not some.exact

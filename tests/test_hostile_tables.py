@@ -18,8 +18,8 @@ import wideberth as wb
 from wideberth import io
 from wideberth.core import memory
 from wideberth.errors import ParameterError, TableError
-from wideberth.io import arrow, reader, room
-from wideberth.io.claims import claims_of
+from wideberth.io import arrow, formats, reader
+from wideberth.io.arrow import claims_of
 from wideberth.principles import make
 
 
@@ -118,11 +118,11 @@ def test_a_parquet_file_that_cannot_fit(tmp_path: Path, monkeypatch: pytest.Monk
     assert io.read(path).height == 200_000
     for form in (path, put(parquet.read_table(path), tmp_path / "t.arrow")):
         twice = 2 if form == path else 3  # what reading takes
-        monkeypatch.setattr(room, "available", lambda n=twice: 200_000 * 24 * n - 1)
+        monkeypatch.setattr(formats, "available", lambda n=twice: 200_000 * 24 * n - 1)
         with pytest.raises(TableError, match="GB of memory are free") as caught:
             io.read(form)
         assert "memory" in str(caught.value.hint)
-    monkeypatch.setattr(room, "available", lambda: None)  # unknown
+    monkeypatch.setattr(formats, "available", lambda: None)  # unknown
     assert io.read(path).height == 200_000
 
 
@@ -175,10 +175,10 @@ def test_a_packed_arrow_file_is_refused_before_it_is_unpacked(
     monkeypatch.setattr(reader, "sound_batches", None)
     with pytest.raises(TableError, match="in one packed piece"):
         list(io.batches(path, memory=4 * 48_000_000 - 4))
-    monkeypatch.setattr(room, "_HARMLESS", 40_000_000)
+    monkeypatch.setattr(formats, "_ROOMY", 40_000_000)
     with pytest.raises(TableError, match="no table about people can be packed so well"):
         io.read(path)
-    monkeypatch.setattr(room, "available", lambda: 3 * 48_000_000 - 1)
+    monkeypatch.setattr(formats, "available", lambda: 3 * 48_000_000 - 1)
     with pytest.raises(TableError, match="GB of memory are free"):
         io.read(path)
     with pytest.raises(TableError, match="in one packed piece"):
@@ -221,10 +221,10 @@ def test_a_long_text_that_is_stored_once(
         path = packed(table, tmp_path / "t.arrow")
     assert path.stat().st_size < 30_000
     assert io.read(path).height == 300
-    monkeypatch.setattr(room, "_HARMLESS", 10**7)
+    monkeypatch.setattr(formats, "_ROOMY", 10**7)
     with pytest.raises(TableError, match="no table about people can be packed so well"):
         io.read(path)
-    monkeypatch.setattr(room, "available", lambda: 3 * 10**7)
+    monkeypatch.setattr(formats, "available", lambda: 3 * 10**7)
     with pytest.raises(TableError, match="GB of memory are free"):
         io.read(path)
 
@@ -233,7 +233,7 @@ def test_a_packed_file_that_cannot_fit(tmp_path: Path, monkeypatch: pytest.Monke
     path = tmp_path / "t.csv.gz"
     path.write_bytes(gzip.compress(b"a,b\n" + b"1,2\n" * 50_000))
     assert io.read(path).height == 50_000
-    monkeypatch.setattr(room, "available", lambda: 200_000 * 8 - 1)  # reading takes 8 times it
+    monkeypatch.setattr(formats, "available", lambda: 200_000 * 8 - 1)  # reading takes 8 times it
     with pytest.raises(TableError, match="unpacks to more than") as caught:
         io.read(path)
     assert "memory=" in str(caught.value.hint)
@@ -247,7 +247,7 @@ def test_a_packed_file_that_no_table_packs_to(
     path.write_bytes(gzip.compress(b"a,b\n" + b"1,2\n" * 500_000))
     assert path.stat().st_size * 200 < 2_000_000  # whatever memory is free
     assert io.read(path).height == 500_000  # so little does no harm
-    monkeypatch.setattr(room, "_HARMLESS_TEXT", 10**6)
+    monkeypatch.setattr(formats, "_HARMLESS_TEXT", 10**6)
     with pytest.raises(TableError, match="no table about people can be packed so well") as caught:
         io.read(path)
     assert "unpack it yourself" in str(caught.value.hint)

@@ -24,7 +24,7 @@ from wideberth import datasets
 from wideberth.cli.metrics import metrics
 from wideberth.errors import ParameterError, TableError
 from wideberth.hierarchy import Hierarchy, read_hierarchy
-from wideberth.utility.measure import measure
+from wideberth.utility.measure import Utility, measure
 from wideberth.utility.metrics import (
     METRICS,
     NEEDS,
@@ -36,8 +36,7 @@ from wideberth.utility.metrics import (
     register,
     size_histogram,
 )
-from wideberth.utility.metrics.describe import NEEDED, as_dict, as_markdown
-from wideberth.utility.utility import Utility
+from wideberth.utility.metrics.base import NEEDED, as_dict, as_markdown
 
 DATA = Path(os.environ.get("WIDEBERTH_DATA", Path(__file__).parents[2] / "shared" / "data"))
 ADULT = DATA / "adult_arx"

@@ -20,7 +20,7 @@ from wideberth.errors import ParameterError, PolicyError, TableError
 from wideberth.io import ReadOptions
 from wideberth.policy.guesses import guess_columns
 from wideberth.policy.policy import Policy
-from wideberth.policy.remarks import noticed, proposed
+from wideberth.policy.proposal import noticed, proposed
 from wideberth.policy.strays import on_rows
 
 #: Example, mark of thousands, mark of decimals, what stands before and behind.

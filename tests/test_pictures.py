@@ -16,7 +16,7 @@ import wideberth as wb
 from wideberth.reports import charts
 from wideberth.reports.chart_style import Chart
 from wideberth.reports.content import compose
-from wideberth.reports.pictures import pictures
+from wideberth.reports.html import pictures
 
 
 def tradeoff(curve: list[list[Any]], **asked: Any) -> Chart:

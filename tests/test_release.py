@@ -20,7 +20,7 @@ import pytest
 import wideberth as wb
 from wideberth import ParameterError, TableError, datasets, io
 from wideberth.io.manifest import manifest_path
-from wideberth.release import making
+from wideberth.release import anonymize
 from wideberth.release.release import fingerprint
 
 PEOPLE = pl.DataFrame(
@@ -399,7 +399,7 @@ def test_what_is_suppressed_is_not_in_the_file(tmp_path):
 
 def test_a_group_shows_one_value(monkeypatch):
     """Rows with their own exact values would be covered, and their groups still large enough."""
-    honest = making.recode
+    honest = anonymize.recode
 
     def forged(quasis: Any, *rest: Any) -> Any:
         recoded = honest(quasis, *rest)
@@ -408,7 +408,7 @@ def test_a_group_shows_one_value(monkeypatch):
         recoded.columns["age"] = [values.cast(pl.String).alias("age")]
         return recoded
 
-    monkeypatch.setattr(making, "recode", forged)
+    monkeypatch.setattr(anonymize, "recode", forged)
     with pytest.raises(wb.VerificationError, match="'age' differs within a group"):
         wb.anonymize(PEOPLE.with_columns(pl.col("age").fill_null(30)), **HOW)
 

@@ -32,8 +32,8 @@ from wideberth.risk.leaks import (
     suppressed,
     swap_audit,
 )
-from wideberth.risk.leaks.chance import Listing, agreeing, coins
 from wideberth.risk.leaks.joint_inference import deduce
+from wideberth.risk.leaks.sequence import Listing, agreeing, coins
 from wideberth.risk.leaks.swaps import less_telling
 
 QUASI = ["age", "birthplace", "occupation"]

@@ -21,8 +21,7 @@ from wideberth.checks.protection import proposed_policy
 from wideberth.core import memory
 from wideberth.core.codes import encode, join
 from wideberth.core.names import by_column, expanded, prefix_of
-from wideberth.core.types import convert, infer_type
-from wideberth.core.vectors import is_vector
+from wideberth.core.types import convert, infer_type, is_vector
 from wideberth.errors import OutputError, ParameterError, PolicyError, TableError
 from wideberth.io.sanitize import forgetful, forgetful_series
 from wideberth.policy.guesses import guess_columns

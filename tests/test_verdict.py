@@ -17,7 +17,7 @@ import wideberth as wb
 from wideberth import datasets
 from wideberth.cli import main
 from wideberth.cli.audit import render as audit_lines
-from wideberth.reports.pages import environment
+from wideberth.reports.html import environment
 from wideberth.reports.terminal import render as report_lines
 from wideberth.risk.verdict import WORDS, fails, judge
 

@@ -12,7 +12,7 @@ from pages import api, commands, examples, reproduction
 from wideberth import principles
 from wideberth.principles import catalog as of_principles
 from wideberth.utility import metrics
-from wideberth.utility.metrics import describe as of_metrics
+from wideberth.utility.metrics import base as of_metrics
 
 DOCS = Path(__file__).resolve().parents[1]
 #: Folders that hold nothing but written pages: what is no longer written is removed.

@@ -21,9 +21,8 @@ __version__ = "0.1.0"
 _PAPERS = "wideberth_papers"
 # Names are imported when first used, so that `wideberth --help` need not wait for polars.
 _HOME = {
-    "wideberth.checks.adversary": ["claims"],
     "wideberth.checks.advise": ["Advice", "advise"],
-    "wideberth.checks.check": ["check"],
+    "wideberth.checks.check": ["claims", "check"],
     "wideberth.checks.claims": ["Claim"],
     "wideberth.checks.result": ["CheckResult"],
     "wideberth.errors": [
@@ -70,7 +69,7 @@ _HOME = {
         "implying_breach",
         "implying_l",
     ],
-    "wideberth.release.anatomy": ["Anatomy"],
+    "wideberth.release.anatomized": ["Anatomy"],
     "wideberth.release.anonymize": ["anonymize", "partition"],
     "wideberth.release.lattice": ["Lattice", "lattice"],
     "wideberth.release.release": ["Release"],
@@ -80,10 +79,9 @@ _HOME = {
     "wideberth.risk.audit": ["audit"],
     "wideberth.risk.findings": ["Finding"],
     "wideberth.risk.outcome": ["Audit"],
-    "wideberth.utility.measure": ["measure"],
+    "wideberth.utility.measure": ["measure", "Utility"],
     "wideberth.utility.models": ["Probe", "probe"],
     "wideberth.utility.queries": ["query_error"],
-    "wideberth.utility.utility": ["Utility"],
     _PAPERS: ["Reproduction", "reproduce"],
 }
 #: Modules with names of their own: `wb.metrics.register`, `wb.datasets.census`.
@@ -101,9 +99,8 @@ _LACKING = [] if find_spec(_PAPERS) else _HOME[_PAPERS]
 __all__ = ["__version__", *sorted(_WHERE.keys() - _LACKING)]
 
 if TYPE_CHECKING:
-    from wideberth.checks.adversary import claims
     from wideberth.checks.advise import Advice, advise
-    from wideberth.checks.check import check
+    from wideberth.checks.check import check, claims
     from wideberth.checks.claims import Claim
     from wideberth.checks.result import CheckResult
     from wideberth.errors import (
@@ -150,7 +147,7 @@ if TYPE_CHECKING:
         implying_breach,
         implying_l,
     )
-    from wideberth.release.anatomy import Anatomy
+    from wideberth.release.anatomized import Anatomy
     from wideberth.release.anonymize import anonymize, partition
     from wideberth.release.lattice import Lattice, lattice
     from wideberth.release.release import Release
@@ -160,10 +157,9 @@ if TYPE_CHECKING:
     from wideberth.risk.audit import audit
     from wideberth.risk.findings import Finding
     from wideberth.risk.outcome import Audit
-    from wideberth.utility.measure import measure
+    from wideberth.utility.measure import Utility, measure
     from wideberth.utility.models import Probe, probe
     from wideberth.utility.queries import query_error
-    from wideberth.utility.utility import Utility
     from wideberth_papers import Reproduction, reproduce
 
 

@@ -22,7 +22,7 @@ import samples_report as samples
 import wideberth as wb
 from wideberth.reports import charts
 from wideberth.reports.content import compose
-from wideberth.reports.pictures import pictures
+from wideberth.reports.html import pictures
 
 STATIC = Path(str(files("wideberth") / "ui" / "static"))
 POLICY = (

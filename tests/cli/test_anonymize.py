@@ -269,7 +269,7 @@ def test_interrupted(run, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("wideberth.release.making.split", interrupted)
+    monkeypatch.setattr("wideberth.release.anonymize.split", interrupted)
     outcome = run(*ANONYMIZE, "-o", "out.csv")
     assert (outcome.code, outcome.out, outcome.err.strip()) == (130, "", "interrupted")
     assert names() == ["census.csv"]

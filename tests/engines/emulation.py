@@ -16,7 +16,7 @@ from wideberth.engines.spark.work import BUCKET, TIES, TOLD
 from wideberth.policy.people import people_in
 from wideberth.policy.strays import strays_in
 from wideberth.principles.counts import Digest
-from wideberth.release.finishing import examples
+from wideberth.release.parts import examples
 
 
 class Broadcast:

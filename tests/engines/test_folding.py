@@ -18,7 +18,7 @@ import wideberth as wb
 from kernels.samples import bound, principles, samples
 from laws.test_laws import SizeCap
 from wideberth.checks.check import Verdict
-from wideberth.checks.folding import Block, Question, Tally
+from wideberth.checks.fold import Block, Question, Tally
 from wideberth.core.groups import Groups
 from wideberth.principles import Principle, iterate
 from wideberth.principles.counts import COUNT, ENTRY, whole_groups

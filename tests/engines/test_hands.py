@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wideberth.engines.split.hands import crowded
+from wideberth.engines.split.histogram_judge import crowded
 
 
 @st.composite

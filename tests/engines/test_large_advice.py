@@ -17,9 +17,8 @@ from hypothesis import strategies as st
 import wideberth as wb
 from kernels import samples
 from wideberth import io
-from wideberth.checks.about import About
-from wideberth.checks.advise import Advice
-from wideberth.checks.advising import advice_on
+from wideberth.checks.advise import About, Advice
+from wideberth.checks.advise_large import advice_on
 from wideberth.core.codes import Column, encode
 from wideberth.core.memory import bounded
 from wideberth.engines.duckdb.source import Source

@@ -9,7 +9,7 @@ from wideberth import datasets
 from wideberth.engines.duckdb import file_rows
 from wideberth.errors import EngineError, OutputError, VerificationError
 from wideberth.kernels.randomness import permuted
-from wideberth.release import lots
+from wideberth.release import parts as lots
 
 QUASI = ["age", "birthplace", "occupation"]
 

@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 
 import wideberth as wb
-from wideberth.engines.duckdb import limits
+from wideberth.engines.duckdb import source
 from wideberth.errors import OutputError, ParameterError
 from wideberth.io import scratch as module
 from wideberth.io.scratch import reserve, spill
@@ -218,4 +218,4 @@ def test_the_least_memory_is_named_before_work_begins(tmp_path: Path) -> None:
     assert no.value.hint is not None
     assert "768MB" in no.value.hint
     with pytest.raises(ParameterError, match="not enough to anonymize 200,000 rows"):
-        limits.require_for_release(2**29, 200_000, 12)
+        source.require_for_release(2**29, 200_000, 12)

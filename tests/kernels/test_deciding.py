@@ -34,8 +34,7 @@ from wideberth.principles.partition.decide import (
     room_for_clique,
     searched,
 )
-from wideberth.principles.partition.local import Local
-from wideberth.principles.partition.swap import Cap, Relation
+from wideberth.principles.partition.swap import Cap, Local, Relation
 
 pytestmark = pytest.mark.skipif(
     bool(numba.config.DISABLE_JIT), reason="too many tables for the interpreter"

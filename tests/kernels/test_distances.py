@@ -20,10 +20,9 @@ from wideberth import distances
 from wideberth.core import memory
 from wideberth.core.codes import Column, encode, join
 from wideberth.core.groups import Groups
-from wideberth.distances import blocks
+from wideberth.distances import pairs as blocks
 from wideberth.distances import pairs as points
-from wideberth.distances.blocks import Near
-from wideberth.distances.pairs import Points
+from wideberth.distances.pairs import Near, Points
 from wideberth.errors import ParameterError, TableError
 
 TINY = Fraction(1, 10**12)

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wideberth.core.alike import alike
+from wideberth.core.groups import alike
 from wideberth.kernels.exposure import curve, pool
-from wideberth.labels import cover, sieving
-from wideberth.labels.sieving import Found, Sieve
+from wideberth.labels import cover
+from wideberth.labels.cover import Found, Sieve
 
 RUNS = st.sets(st.integers(0, 7), min_size=1, max_size=8)
 
@@ -44,7 +44,7 @@ def test_enclosing(data: st.DataObject, axes: int, many: int, room: int) -> None
     boxes = [[s[label] for s, label in zip(sets, row, strict=True)] for row in which]
     sieve = Sieve([Labels(s, 7) for s in sets], labels)  # type: ignore[misc]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sieving, "_ROOM", room)  # so it runs out
+        patch.setattr(cover, "_SIEVE_ROOM", room)  # so it runs out
         found = sieve.enclosing(sieve.low.T.copy(), sieve.high.T.copy(), np.arange(many))
         points = np.array([[data.draw(st.integers(0, 7)) for _ in sets] for _ in range(9)])
         single = sieve.enclosing(points.astype(np.int32), points.astype(np.int32))
@@ -120,6 +120,6 @@ def test_alike_is_equality(rows: list[tuple[int, int]]) -> None:
     assert quick.labels.tolist() == [numbers[row] for row in rows]
     assert quick.count == len(numbers)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("wideberth.core.alike._LARGEST", 0)  # too many for one number
+        patch.setattr("wideberth.core.groups._LARGEST", 0)  # too many for one number
         slow = alike(columns, [4, 3])
     assert slow.labels.tolist() == quick.labels.tolist()

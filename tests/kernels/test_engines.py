@@ -26,9 +26,8 @@ from kernels.samples import Sample, sample
 from wideberth import datasets
 from wideberth.algorithms.demand import Demand
 from wideberth.algorithms.mondrian import kernel_splitter
-from wideberth.algorithms.mondrian.arrangement import Arrangement
+from wideberth.algorithms.mondrian.arrangement import Arrangement, Leaves, Pools, Style
 from wideberth.algorithms.mondrian.kernel_splitter import Compiled
-from wideberth.algorithms.mondrian.leaves import Leaves, Pools, Style
 from wideberth.algorithms.mondrian.rule_splitter import Judge, Plain
 from wideberth.algorithms.mondrian.split import CUTS, _nearest, grow
 from wideberth.core.codes import Column, encode

@@ -29,24 +29,21 @@ from kernels.samples import Sample, principles, sample, samples
 from laws.test_releases import OTHERS, OWN, SINGLE, twin
 from wideberth.algorithms.demand import Demand
 from wideberth.algorithms.lattice import bounds as bounding
-from wideberth.algorithms.lattice import kernel_judge, marking, picking
+from wideberth.algorithms.lattice import bounds as marking
+from wideberth.algorithms.lattice import kernel_judge, search
 from wideberth.algorithms.lattice.bounds import NoBounds, bounds_for
-from wideberth.algorithms.lattice.boxes import Boxes
 from wideberth.algorithms.lattice.generalize import compilable
 from wideberth.algorithms.lattice.kernel_judge import Compiled, _fields
 from wideberth.algorithms.lattice.levels import Ladder
 from wideberth.algorithms.lattice.measures import MEASURES, ByAttribute, Facts, Measure, measure_of
-from wideberth.algorithms.lattice.minimal import minimal
-from wideberth.algorithms.lattice.probing import Budget, Probe
-from wideberth.algorithms.lattice.problem import Engine, Ground, Prices, Verdict
+from wideberth.algorithms.lattice.problem import Engine, Ground, Prices, Shape, Verdict
 from wideberth.algorithms.lattice.rule_judge import Plain, partition_at, satisfying
-from wideberth.algorithms.lattice.search import Found, optimum
-from wideberth.algorithms.lattice.shape import Shape
+from wideberth.algorithms.lattice.search import Boxes, Budget, Found, Probe, minimal, optimum
 from wideberth.core.codes import encode
 from wideberth.errors import ParameterError
 from wideberth.hierarchy import flat
 from wideberth.hierarchy.quasi import read_quasi
-from wideberth.kernels import tagging
+from wideberth.kernels import lattice_judge
 from wideberth.kernels.lattice_rollup import DROPPED
 from wideberth.principles import Principle, lookup, parse
 
@@ -796,7 +793,7 @@ def test_marks(dims: list[int], seed: int, big: bool) -> None:
     chance = rng.random(4).astype(np.float32)
     for bar in (-inf, 0.15, 0.3, inf):
         chosen = set()
-        for one in (marking, tagging):
+        for one in (marking, lattice_judge):
             room = np.empty(shape.nodes, np.int32), np.empty(shape.nodes, np.int32)
             chosen.add(int(one.choose(floor, bar, order, axes, strides, kind, chance, logs, *room)))
         assert len(chosen) == 1
@@ -806,12 +803,12 @@ def test_marks(dims: list[int], seed: int, big: bool) -> None:
         for share in (0.0, 0.3, 0.9):
             left = [x for x in order if floor[x] < bar]
             expected = left[int(share * len(left))] if left else -1
-            for one in (marking, tagging):
+            for one in (marking, lattice_judge):
                 assert one.choose_in_order(floor, bar, order, share) == expected
     corners = np.sort(rng.integers(0, axes, (2, len(axes))), axis=0)
     terms = rng.random((len(axes), max(dims)))
     lifted = []
-    for one in (marking, tagging):
+    for one in (marking, lattice_judge):
         bounds = floor.copy()
         one.lift(bounds, strides, *corners, terms, np.zeros(len(axes), np.int64))
         lifted.append(bounds)
@@ -829,7 +826,7 @@ def test_searches_without_compiled_code(data: st.DataObject) -> None:
     task = data.draw(tasks([("s", "frequency-l", {}), (None, "k-anonymity", {})], nodes=40))
     with (
         mock.patch.object(bounding, "marks", return_value=marking),
-        mock.patch.object(picking, "marks", return_value=marking),
+        mock.patch.object(search, "marks", return_value=marking),
     ):
         confirm(task)
 

@@ -17,9 +17,8 @@ import pytest
 
 from wideberth.algorithms.demand import Demand
 from wideberth.algorithms.mondrian import split as splitting
-from wideberth.algorithms.mondrian.arrangement import Arrangement
+from wideberth.algorithms.mondrian.arrangement import Arrangement, Leaves
 from wideberth.algorithms.mondrian.kernel_splitter import Compiled
-from wideberth.algorithms.mondrian.leaves import Leaves
 from wideberth.algorithms.mondrian.rule_splitter import Judge, Plain
 from wideberth.algorithms.mondrian.split import CUTS, grow, split
 from wideberth.core.codes import Column, Domain, encode
@@ -31,8 +30,7 @@ from wideberth.kernels import kinds
 from wideberth.principles import parse
 from wideberth.principles.partition import swap
 from wideberth.principles.partition.caps import Searched
-from wideberth.principles.partition.local import Local
-from wideberth.principles.partition.swap import Cap, Relation, _Plainly, fewer, part
+from wideberth.principles.partition.swap import Cap, Local, Relation, _Plainly, fewer, part
 
 INTERPRETED = bool(numba.config.DISABLE_JIT)
 SHARES = [Fraction(s) for s in ("1", "1/2", "0.8", "2/3", "1/3", "0.95", "0", "0.123456789")]

@@ -22,9 +22,8 @@ from kernels.samples import Sample, bound, hierarchy, sample
 from wideberth import distances
 from wideberth.core.exact import Ints, fraction
 from wideberth.errors import InfeasibleError
-from wideberth.principles.partition import proving, tree_conflicts
-from wideberth.principles.partition.conflicts import Conflicts
-from wideberth.principles.partition.tree_conflicts import Scattering, scatter
+from wideberth.principles.partition import tree_conflicts
+from wideberth.principles.partition.tree_conflicts import Conflicts, Scattering, scatter
 
 REACHES = (0, 0.3, 0.5, 1, 1.5, 1.7, 2, 2.5, 3, 3.5, 9)
 
@@ -286,7 +285,7 @@ def test_the_most_rows_without_a_larger_clique(case: Case) -> None:
 def test_trying_all_ways_finds_what_trying_all_partitions_does(case: Case) -> None:
     conflicts = case.conflicts()
     fewest = fewest_left_out(case.similar(), case.smallest)
-    _check_proof(proving.exhaustive(conflicts, case.smallest), case, fewest)
+    _check_proof(tree_conflicts.exhaustive(conflicts, case.smallest), case, fewest)
 
 
 @settings(max_examples=100)
@@ -297,7 +296,7 @@ def test_the_solver_proves_the_same(case: Case) -> None:
     fewest = fewest_left_out(case.similar(), case.smallest)
     conflicts = case.conflicts()
     if patterns := _every_pattern(conflicts, case.smallest):
-        proof = proving.proven(conflicts, patterns)
+        proof = tree_conflicts.proven(conflicts, patterns)
         assert proof is not None
         _check_proof(proof, case, fewest)
     else:
@@ -311,10 +310,10 @@ def test_without_it_the_same_groups_are_found(case: Case) -> None:
     fewest = fewest_left_out(case.similar(), case.smallest)
     conflicts = case.conflicts()
     if patterns := _every_pattern(conflicts, case.smallest):
-        found = proving.sought(conflicts, patterns)
+        found = tree_conflicts.sought(conflicts, patterns)
         assert found is not None
         assert found.most is None
-        _check_proof(proving.Proof(len(case.values) - fewest, found.held), case, fewest)
+        _check_proof(tree_conflicts.Proof(len(case.values) - fewest, found.held), case, fewest)
 
 
 def _every_pattern(conflicts: Conflicts, smallest: int) -> list[tuple[int, ...]]:
@@ -351,7 +350,7 @@ def _has(package: str) -> bool:
     return importlib.util.find_spec(package) is not None
 
 
-def _check_proof(proof: proving.Proof, case: Case, fewest: int) -> None:
+def _check_proof(proof: tree_conflicts.Proof, case: Case, fewest: int) -> None:
     """As many rows as proven, in sound groups."""
     conflicts = case.conflicts()
     assert proof.most == sum(map(len, proof.held)) == len(case.values) - fewest
@@ -410,10 +409,12 @@ def test_without_a_proof_groups_are_sound_and_the_bound_is_true(
 def test_more_rows_than_can_be_tried_go_to_the_solver(monkeypatch: pytest.MonkeyPatch) -> None:
     """The solver of patterns agrees with the one of rows where no bound is reached."""
     pytest.importorskip("ortools")
-    monkeypatch.setattr(proving, "_STATES", 0)
+    monkeypatch.setattr(tree_conflicts, "_STATES", 0)
     asked = []
-    proven = proving.proven
-    monkeypatch.setattr(proving, "proven", lambda *given: asked.append(given) or proven(*given))
+    proven = tree_conflicts.proven
+    monkeypatch.setattr(
+        tree_conflicts, "proven", lambda *given: asked.append(given) or proven(*given)
+    )
     for seed in range(2000, 2500):
         case = random_case(seed, 8, 13)
         before = len(asked)
@@ -428,8 +429,8 @@ def test_more_rows_than_can_be_tried_go_to_the_solver(monkeypatch: pytest.Monkey
 def test_what_cannot_be_proven_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """Too many rows to try, and no solver: the groups stand, with the bound that is known."""
     case = Case(STAR, ["b", "a", "c", "d"], 2, 2)
-    monkeypatch.setattr(proving, "_STATES", 0)
-    monkeypatch.setattr(proving, "_PATTERNS", 0)
+    monkeypatch.setattr(tree_conflicts, "_STATES", 0)
+    monkeypatch.setattr(tree_conflicts, "_PATTERNS", 0)
     found = case.scatter()
     check_sound(found, case)
     assert (found.at_least, found.left_out) == (0, 1)

@@ -36,16 +36,13 @@ from wideberth.algorithms.demand import Demand
 from wideberth.algorithms.lattice import generalize as choosing
 from wideberth.algorithms.lattice import kernel_judge
 from wideberth.algorithms.lattice.bounds import NoBounds, bounds_for
-from wideberth.algorithms.lattice.boxes import Boxes
 from wideberth.algorithms.lattice.generalize import Generalized, Settings, generalize
 from wideberth.algorithms.lattice.kernel_judge import Compiled
 from wideberth.algorithms.lattice.levels import Ladder
 from wideberth.algorithms.lattice.measures import MEASURES, ByAttribute
-from wideberth.algorithms.lattice.minimal import minimal
-from wideberth.algorithms.lattice.probing import Budget, Probe
 from wideberth.algorithms.lattice.problem import Engine, Ground, Prices, Verdict
 from wideberth.algorithms.lattice.rule_judge import Plain
-from wideberth.algorithms.lattice.search import Found, optimum
+from wideberth.algorithms.lattice.search import Boxes, Budget, Found, Probe, minimal, optimum
 from wideberth.core.codes import Column, Domain
 from wideberth.core.exact import Ints
 from wideberth.errors import InfeasibleError
@@ -53,8 +50,7 @@ from wideberth.hierarchy import flat
 from wideberth.hierarchy.quasi import read_quasi
 from wideberth.policy.settings import Transform
 from wideberth.principles import Principle, parse
-from wideberth.release.lattice import account, ground_of
-from wideberth.release.leveling import Leveled
+from wideberth.release.lattice import Leveled, account, ground_of
 
 # Hashes wrap around.
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")

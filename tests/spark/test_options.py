@@ -8,7 +8,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from wideberth.cli.engines import Engine, bucket_option, chosen, engine_options, memory_option
+from wideberth.cli.options import Engine, bucket_option, chosen, engine_options, memory_option
 from wideberth.core.memory import parse_size
 from wideberth.errors import ParameterError
 

@@ -20,9 +20,8 @@ from wideberth.engines import is_spark
 from wideberth.engines.spark import executors, session
 from wideberth.engines.spark.executors import require_executors, ship
 from wideberth.engines.spark.failures import readable
-from wideberth.engines.spark.fickle import fickle, warn_if_fickle
-from wideberth.engines.spark.input import read
-from wideberth.engines.spark.session_part import require_pyspark, require_session
+from wideberth.engines.spark.input import fickle, read, warn_if_fickle
+from wideberth.engines.spark.session import require_pyspark, require_session
 from wideberth.errors import EngineError, InfeasibleError, TableError, WideberthError
 from wideberth.io import ReadOptions, TableWarning
 
@@ -83,8 +82,8 @@ def test_others_are_not(other):
 def test_nobody_imports_pyspark_to_find_out():
     line = (
         "import sys, polars;"
-        "from wideberth.engines.spark import executors, fickle, input, session, session_part;"
-        "import wideberth.cli, wideberth.cli.engines;from wideberth import engines;"
+        "from wideberth.engines.spark import executors, input, session;"
+        "import wideberth.cli, wideberth.cli.options;from wideberth import engines;"
         "engines.is_spark(polars.DataFrame()); sys.exit('pyspark' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", line]).returncode == 0

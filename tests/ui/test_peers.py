@@ -19,8 +19,8 @@ from uvicorn import Config
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
-from wideberth.ui import peers
-from wideberth.ui.peers import holders, listed
+from wideberth.ui import security
+from wideberth.ui.security import holders, listed
 
 #: Connect as a user, do something with that, say which port it is, and wait to be told to end.
 _CONNECT = """
@@ -36,7 +36,7 @@ sys.stdin.read()
 
 
 def is_stranger(client: Any, server: Any) -> bool | None:
-    return peers.is_stranger(listed(), client, server)
+    return security.is_stranger(listed(), client, server)
 
 
 @pytest.fixture
@@ -105,8 +105,8 @@ def test_what_is_not_listed_is_not_known() -> None:
 def test_nobody_to_ask(
     system: str, stranger: bool | None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(peers, "_LISTS", (tmp_path / "tcp",))
-    monkeypatch.setattr(peers, "sys", SimpleNamespace(platform=system, byteorder=sys.byteorder))
+    monkeypatch.setattr(security, "_LISTS", (tmp_path / "tcp",))
+    monkeypatch.setattr(security, "sys", SimpleNamespace(platform=system, byteorder=sys.byteorder))
     assert is_stranger(("127.0.0.1", 1), ("127.0.0.1", 80)) is stranger
 
 
@@ -131,12 +131,12 @@ def test_every_state_counts(
 ) -> None:
     line = f"0: 0100007F:0001 0100007F:0003 {state} 0:0 0:0 0 {uid} 0 {inode}"
     (tmp_path / "tcp").write_text(f"sl local_address rem_address\n{line}\n")
-    monkeypatch.setattr(peers, "_LISTS", (tmp_path / "tcp", tmp_path / "tcp6"))
+    monkeypatch.setattr(security, "_LISTS", (tmp_path / "tcp", tmp_path / "tcp6"))
     assert is_stranger(("127.0.0.1", 1), ("127.0.0.1", 3)) is stranger
 
 
 def holder(lines: list[str], near: Any, far: Any) -> object:
-    return holders(lines).get((peers._written(near), peers._written(far)))
+    return holders(lines).get((security._written(near), security._written(far)))
 
 
 def test_both_ends_count() -> None:
@@ -191,11 +191,11 @@ async def _answer(scope: Any, receive: Any, send: Any) -> None:
 
 @asynccontextmanager
 async def serving() -> AsyncIterator[tuple[int, ServerState]]:
-    config = Config(_answer, http=peers.Connection, lifespan="off", log_config=None)
+    config = Config(_answer, http=security.Connection, lifespan="off", log_config=None)
     config.load()
     state, loop = ServerState(), asyncio.get_running_loop()
     server = await loop.create_server(
-        lambda: peers.Connection(config=config, server_state=state, app_state={}), "127.0.0.1", 0
+        lambda: security.Connection(config=config, server_state=state, app_state={}), "127.0.0.1", 0
     )
     try:
         yield server.sockets[0].getsockname()[1], state
@@ -228,7 +228,7 @@ def counted(monkeypatch: pytest.MonkeyPatch, answer: Any = None) -> list[int]:
         readings.append(threading.get_ident())
         return truly() if answer is None else answer()
 
-    monkeypatch.setattr(peers, "listed", read)
+    monkeypatch.setattr(security, "listed", read)
     return readings
 
 
@@ -239,7 +239,7 @@ class Everybody(dict[Any, Any]):
         self.uid = uid
 
     def get(self, key: Any, default: Any = None) -> Any:
-        return peers._Holder(self.uid, 7)
+        return security._Holder(self.uid, 7)
 
 
 def test_one_reading_is_for_all_that_wait(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -254,8 +254,8 @@ def test_one_reading_is_for_all_that_wait(monkeypatch: pytest.MonkeyPatch) -> No
             await until(lambda: b" 204 " in asked.heard)
             assert len(readings) < len(many) / 4
             assert threading.get_ident() not in readings  # not in the event loop
-            assert len(state.connections) <= peers.MOST + 1
-            await until(lambda: sum(one.lost.done() for one in idle) >= len(many) - peers.MOST)
+            assert len(state.connections) <= security.MOST + 1
+            await until(lambda: sum(one.lost.done() for one in idle) >= len(many) - security.MOST)
 
     asyncio.run(main())
 
@@ -285,7 +285,7 @@ def test_strangers_are_closed_and_nothing_is_read(
 def test_few_wait_to_be_known(monkeypatch: pytest.MonkeyPatch) -> None:
     going = threading.Event()
     counted(monkeypatch, lambda: going.wait(60) and Everybody(os.geteuid()))
-    monkeypatch.setattr(peers, "MOST_WAITING", 10)
+    monkeypatch.setattr(security, "MOST_WAITING", 10)
 
     async def main() -> None:
         async with serving() as (port, state):
@@ -300,7 +300,7 @@ def test_few_wait_to_be_known(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_new_connection_beside_busy_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     counted(monkeypatch, lambda: Everybody(os.geteuid()))
-    monkeypatch.setattr(peers, "MOST", 3)
+    monkeypatch.setattr(security, "MOST", 3)
 
     async def main() -> None:
         async with serving() as (port, state):

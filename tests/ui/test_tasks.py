@@ -37,11 +37,10 @@ from wideberth.policy.guesses import guess_columns
 from wideberth.policy.policy import Policy
 from wideberth.policy.proposal import policy_text
 from wideberth.ui.tasks.advise import advise, thinned
-from wideberth.ui.tasks.hierarchy import hierarchy
+from wideberth.ui.tasks.hierarchy import hierarchy, protect
 from wideberth.ui.tasks.open import fits, profile
 from wideberth.ui.tasks.possible import possible
 from wideberth.ui.tasks.release import plain, release
-from wideberth.ui.tasks.usual import protect
 
 
 def quiet(phase: str, done: int, total: int) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 import wideberth as wb
 from wideberth import io
-from wideberth.ui.tasks.usual import rule_for, usual
+from wideberth.ui.tasks.hierarchy import rule_for, usual
 
 CASES = {
     "numbers": ([17, 90, None, 33], "integer", {"interval": [2, 4, 8, 16]}),

@@ -26,7 +26,7 @@ from wideberth.core.groups import Partition
 from wideberth.errors import InfeasibleError, ParameterError
 from wideberth.kernels.randomness import Chance
 from wideberth.principles.dissimilarity import Scattered
-from wideberth.principles.feasibility.crowding import Crowding, crowding
+from wideberth.principles.feasibility.limits import Crowding, crowding
 from wideberth.principles.feasibility.refusal import weaker
 from wideberth.principles.partition.deal import deal, shuffled_within
 from wideberth.principles.partition.tree_conflicts import WAYS, scatter

@@ -1,4 +1,4 @@
-"""advise for a Spark DataFrame: Spark counts the values of an attribute."""
+"""advise for a file that does not fit into memory: DuckDB counts the values of an attribute."""
 
 from __future__ import annotations
 
@@ -6,18 +6,94 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wideberth.checks.about import About
-from wideberth.checks.advise import Advice
-from wideberth.checks.advising import advice_on
+from wideberth import io
+from wideberth.checks.advise import About, Advice
+from wideberth.core.codes import Column
+from wideberth.engines.duckdb.source import Source, for_distances, limit_of
 from wideberth.engines.spark.cluster import Cluster
 from wideberth.engines.spark.failures import readable
 from wideberth.engines.spark.input import require_plain
-from wideberth.engines.spark.session_part import require_session
+from wideberth.engines.spark.session import require_session
+from wideberth.errors import TableError
 from wideberth.io.formats import check_names
 from wideberth.policy.policy import Policy
+from wideberth.principles import Principle
+from wideberth.principles.columns import Subject
+from wideberth.principles.counts import Ask, Digest, of_no_row, recounted
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
+
+# -----------------------------------------------------------------------------
+# Advice on a table that is not at hand: from the distinct values of the attribute, counted.
+
+
+class Digested(Subject):
+    """A sensitive attribute by its distinct values; the histograms of its columns count rows."""
+
+    def __init__(self, digest: Digest, **known: Any) -> None:
+        super().__init__(digest.frame, **known)
+        self._digest = digest
+        self._counted: dict[Column, Column] = {}
+
+    def column(self, on: tuple[str, ...], principle: Principle) -> Column:
+        """Return the attribute encoded; see `wideberth.principles.columns.Attributes.column`."""
+        with of_no_row():
+            raw = super().column(on, principle)
+        if raw not in self._counted:
+            self._counted[raw] = recounted(raw, self._digest)
+        return self._counted[raw]
+
+
+def advice_on(
+    about: About, ask: Ask, *, max_memory: int | None = None, allowed: object = ()
+) -> Advice:
+    """Return the advice on an attribute."""
+    digest = ask(tuple(about.names))
+    if not digest.rows:
+        raise TableError("the table has no rows", hint="check how it was made")
+    subject = Digested(digest, **about.known)
+    return Advice(subject, max_memory=max_memory, rows=digest.rows, allowed=allowed)
+
+
+# -----------------------------------------------------------------------------
+# advise for a file that does not fit into memory: DuckDB counts the values of an attribute.
+
+
+def advise_file(
+    table: str | Path,
+    sensitive: str | Sequence[str] | None = None,
+    *,
+    memory: str | int,
+    types: Mapping[str, str] | None = None,
+    hierarchies: Mapping[str, Any] | None = None,
+    policy: Policy | str | Path | None = None,
+    allowed: object = (),
+    max_memory: int | None = None,
+    options: io.ReadOptions | None = None,
+) -> Advice:
+    """Advise on a file under a limit on memory; the answers are those of `wideberth.advise`."""
+    limit = limit_of(memory)
+    if policy is not None and not isinstance(policy, Policy):
+        policy = Policy.load(policy)
+    if options is None and policy is not None:
+        options = policy.options
+    with Source.opened(table, memory=limit, options=options) as source:
+        about = About.of(
+            source.schema,
+            sensitive=sensitive,
+            types=types,
+            hierarchies=hierarchies,
+            policy=policy,
+        )
+        most = for_distances(limit, max_memory)
+        # Reads the file once, before this returns; the distinct values must fit into the memory.
+        return advice_on(about, source.digest, max_memory=most, allowed=allowed)
+
+
+# -----------------------------------------------------------------------------
+# advise for a Spark DataFrame: Spark counts the values of an attribute.
 
 
 def advise_spark(

@@ -21,6 +21,7 @@ from wideberth.core.groups import Groups
 from wideberth.core.memory import bounded
 from wideberth.core.questions import on_values
 from wideberth.core.strings import as_string, is_text
+from wideberth.distances import Metric
 from wideberth.errors import ParameterError, PolicyError
 from wideberth.io.manifest import compared
 from wideberth.policy.policy import Policy
@@ -28,9 +29,8 @@ from wideberth.policy.spec import Examined, examine
 from wideberth.policy.strays import on_rows
 from wideberth.policy.two_tables import SENSITIVE_TABLE
 from wideberth.principles import Dissimilarity, Principle, Rule
-from wideberth.principles.columns import told_of
+from wideberth.principles.columns import Subject, told_of
 from wideberth.principles.dissimilarity import Dissimilar
-from wideberth.principles.subject import Subject
 
 
 def check(
@@ -392,3 +392,66 @@ def _unused(name: str, table: pl.DataFrame) -> str:
     while name in table.columns:
         name += "'"
     return name
+
+
+# -----------------------------------------------------------------------------
+# claims: what an adversary who knows a victim's group can say about the victim's value.
+
+
+def claims(
+    table: object,
+    *,
+    epsilon: float,
+    distance: str | Metric = "auto",
+    on: str | Sequence[str] | None = None,
+    quasi: str | Sequence[str] | None = None,
+    sensitive: str | Sequence[str] | None = None,
+    group: str | None = None,
+    hierarchies: Mapping[str, Any] | None = None,
+    types: Mapping[str, str] | None = None,
+    policy: Policy | str | Path | None = None,
+    worst: int = 5,
+    max_memory: int | None = None,
+) -> list[Claim]:
+    """Return what an adversary who knows a victim's group can claim, for the worst groups.
+
+    Parameters
+    ----------
+    table : dataframe or path
+        The published table.
+    epsilon : number
+        The largest distance that counts as near.
+    distance, on
+        As in `Dissimilarity`.
+    quasi, sensitive, group, hierarchies, types, policy, max_memory
+        As in `check`.
+    worst : int
+        For how many groups: those whose claims are surest, of these the highest risk first.
+
+    Returns
+    -------
+    list of Claim
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> table = pl.DataFrame({"age": ["18-30"] * 4, "salary": [1000, 1010, 1020, 50000]})
+    >>> print(*claims(table, quasi="age", sensitive="salary", epsilon=10))
+    anybody in the group (age 18-30) has a salary within 10 of 1010 with 75 % confidence
+    """
+    if worst < 0:
+        raise ParameterError("worst must be a whole number from 0", hint="worst=5")
+    asked = Dissimilarity(on=on, epsilon=epsilon, delta=0, k=1, distance=distance)
+    result = check(
+        table,
+        quasi=quasi,
+        sensitive=sensitive,
+        principles=asked,
+        group=group,
+        hierarchies=hierarchies,
+        types=types,
+        policy=policy,
+        worst=0,
+        max_memory=max_memory,
+    )
+    return result.principles[0].claims(worst)

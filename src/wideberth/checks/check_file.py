@@ -12,14 +12,21 @@ import polars as pl
 
 from wideberth import io
 from wideberth.checks.check import Verdict, blamed, require_limits, table_of_groups
-from wideberth.checks.fold import Inquiry, Pass, require_values, settle, uneven
-from wideberth.checks.folding import Block, Tally, joined
+from wideberth.checks.fold import (
+    Block,
+    Inquiry,
+    Pass,
+    Tally,
+    joined,
+    require_values,
+    settle,
+    uneven,
+)
 from wideberth.checks.result import CheckResult
 from wideberth.core.groups import Uneven
 from wideberth.core.memory import bounded
 from wideberth.engines.duckdb.coded import Grouping
-from wideberth.engines.duckdb.limits import for_distances, limit_of
-from wideberth.engines.duckdb.source import Source
+from wideberth.engines.duckdb.source import Source, for_distances, limit_of
 from wideberth.policy.policy import Policy
 from wideberth.policy.spec import Examined
 

@@ -18,17 +18,24 @@ import numpy as np
 import polars as pl
 
 from wideberth.checks.check import Verdict, blamed, require_limits, table_of_groups
-from wideberth.checks.fold import Inquiry, Pass, require_values, settle, uneven
-from wideberth.checks.folding import Block, Question, Tally
+from wideberth.checks.fold import (
+    Block,
+    Inquiry,
+    Pass,
+    Question,
+    Tally,
+    require_values,
+    settle,
+    uneven,
+)
 from wideberth.checks.result import CheckResult
 from wideberth.core.groups import Uneven
 from wideberth.core.memory import bounded
 from wideberth.engines.spark.cluster import Cluster
 from wideberth.engines.spark.executors import require_executors
 from wideberth.engines.spark.failures import readable
-from wideberth.engines.spark.fickle import warn_if_fickle
-from wideberth.engines.spark.input import require_plain
-from wideberth.engines.spark.session_part import require_session
+from wideberth.engines.spark.input import require_plain, warn_if_fickle
+from wideberth.engines.spark.session import require_session
 from wideberth.errors import TableError
 from wideberth.io.formats import check_names
 from wideberth.policy.policy import Policy

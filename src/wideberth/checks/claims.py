@@ -19,7 +19,7 @@ from wideberth.core.exact import fraction
 from wideberth.core.names import prefix_of
 from wideberth.distances import Similarity
 from wideberth.principles import plain
-from wideberth.principles.subject import Subject
+from wideberth.principles.columns import Subject
 
 
 @dataclass(frozen=True)

@@ -12,14 +12,24 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wideberth.cli.check import render
-from wideberth.cli.engines import Engine, bucket_option, engine_options, memory_option
-from wideberth.cli.engines import chosen as chosen_engine
-from wideberth.cli.nodes import assigned, certainty
-from wideberth.cli.options import SETTINGS, console, echo_json, format_option, table_options
-from wideberth.cli.progress import telling
+from wideberth.cli.options import (
+    SETTINGS,
+    Engine,
+    bucket_option,
+    console,
+    echo_json,
+    engine_options,
+    format_option,
+    memory_option,
+    table_options,
+    telling,
+)
+from wideberth.cli.options import chosen as chosen_engine
 from wideberth.cli.release_options import (
     Question,
     ask,
+    assigned,
+    certainty,
     release_options,
     release_target,
     require_principles,

@@ -176,8 +176,8 @@ def arguments(release: str, asked: dict[str, Any]) -> dict[str, Any]:
     from wideberth.io.manifest import compare
     from wideberth.policy.policy import Policy
     from wideberth.policy.two_tables import table_of
-    from wideberth.release.anatomy import published
-    from wideberth.risk.telling import require_whole
+    from wideberth.release.anatomized import published
+    from wideberth.risk.inputs import require_whole
 
     source = release
     plan = None if asked["policy"] is None else Policy.load(asked["policy"])

@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from wideberth.cli.engines import chosen, engine_options, memory_option
 from wideberth.cli.options import (
     SETTINGS,
     assignments,
+    chosen,
     console,
     echo_json,
+    engine_options,
     format_option,
     listed,
+    memory_option,
     read_options,
     rows_are_people_option,
     speaks_unicode,
@@ -167,7 +169,7 @@ def check(
         from wideberth.policy.policy import Policy
         from wideberth.policy.two_tables import table_of
         from wideberth.principles import parse
-        from wideberth.release.anatomy import published
+        from wideberth.release.anatomized import published
 
         wanted = [parse(text) for text in principles]
         plan = None if policy is None else Policy.load(policy)

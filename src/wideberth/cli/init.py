@@ -47,11 +47,10 @@ def init(
     """
     from wideberth import io
     from wideberth.checks.protection import proposed_policy
-    from wideberth.policy import remarks
+    from wideberth.policy import proposal as remarks
     from wideberth.policy.guesses import guess_columns
     from wideberth.policy.people import people_in
-    from wideberth.policy.proposal import policy_text
-    from wideberth.policy.remarks import noticed
+    from wideberth.policy.proposal import noticed, policy_text
     from wideberth.policy.roles import UNDECIDED
 
     if output is not None:

@@ -50,7 +50,7 @@ def join(
         from wideberth import io
         from wideberth.policy.two_tables import PROBABILITY
         from wideberth.policy.two_tables import join as run
-        from wideberth.release.anatomy import published
+        from wideberth.release.anatomized import published
 
         if sensitive is None:
             pair = published(quasi)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wideberth.cli.anonymize import anonymize
-from wideberth.cli.nodes import assigned, certainty, figure
 from wideberth.cli.options import (
     SETTINGS,
     console,
@@ -17,10 +16,13 @@ from wideberth.cli.options import (
     format_option,
     speaks_unicode,
     table_options,
+    telling,
 )
-from wideberth.cli.progress import telling
 from wideberth.cli.release_options import (
     ask,
+    assigned,
+    certainty,
+    figure,
     release_options,
     require_principles,
     retyped,

@@ -21,8 +21,8 @@ from wideberth.cli.options import (
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from wideberth.utility.measure import Utility
     from wideberth.utility.metrics import Figure
-    from wideberth.utility.utility import Utility
 
 
 @click.command(context_settings=SETTINGS)
@@ -105,7 +105,7 @@ def measure(
         from wideberth.io.manifest import compare
         from wideberth.policy.policy import Policy
         from wideberth.policy.two_tables import table_of
-        from wideberth.release.anatomy import published
+        from wideberth.release.anatomized import published
         from wideberth.utility.measure import measure as run
 
         plan = None if policy is None else Policy.load(policy)
@@ -180,7 +180,7 @@ def _figures(found: Utility) -> RenderableType:
 
     from wideberth.core.text import figure as written
     from wideberth.utility.metrics import lookup
-    from wideberth.utility.metrics.describe import better, span
+    from wideberth.utility.metrics.base import better, span
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("metric", no_wrap=True)

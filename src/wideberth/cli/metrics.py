@@ -18,7 +18,7 @@ def metrics(name: str | None, form: str) -> int:
     wideberth metrics ncp
     """
     from wideberth.utility.metrics import iterate, lookup
-    from wideberth.utility.metrics.describe import NEEDED, as_dict, as_markdown, better, span
+    from wideberth.utility.metrics.base import NEEDED, as_dict, as_markdown, better, span
 
     chosen = list(iterate()) if name is None else [lookup(name)]
     if form == "json":

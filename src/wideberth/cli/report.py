@@ -15,8 +15,8 @@ from wideberth.cli.options import (
     format_option,
     speaks_unicode,
     table_options,
+    telling,
 )
-from wideberth.cli.progress import telling
 
 #: The options that name files.
 _READ = ("original", "policy", "sensitive_table", "population", "priors")

@@ -22,8 +22,7 @@ import polars as pl
 from wideberth.core.exact import Floats, Ints, Numbers, fraction, whole
 from wideberth.core.notation import too_long
 from wideberth.core.strings import held_as_words, in_words, is_text
-from wideberth.core.types import convert, infer_type
-from wideberth.core.vectors import components, is_vector, require_finite
+from wideberth.core.types import components, convert, infer_type, is_vector, require_finite
 from wideberth.errors import TableError
 
 if TYPE_CHECKING:

@@ -10,12 +10,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from math import prod
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from wideberth.core.codes import Codes, Column, compress
+from wideberth.core.codes import Codes, Column, Domain, compress
 from wideberth.core.exact import Ints
 
 
@@ -261,3 +262,82 @@ class Groups:
         """Return the codes of one group's rows, ascending."""
         entries = slice(self.start[group], self.start[group + 1])
         return np.repeat(self.codes[entries], self.counts[entries])
+
+
+# -----------------------------------------------------------------------------
+# Rows that agree on several columns of codes.
+
+
+_LARGEST = 2**62
+
+
+def alike(columns: Sequence[Codes], sizes: Sequence[int]) -> Partition:
+    """Group the rows that agree on every column; labels follow the order of the codes.
+
+    >>> alike([np.array([1, 0, 1]), np.array([0, 1, 0])], [2, 2]).labels
+    array([1, 0, 1], dtype=int32)
+    """
+    rows = len(columns[0])
+    bits = max(rows - 1, 1).bit_length()
+    if prod(sizes) << bits >= _LARGEST or not rows:
+        encoded = (
+            Column(codes, Domain(name="", histogram=np.zeros(size, dtype=np.int64)))
+            for codes, size in zip(columns, sizes, strict=True)
+        )
+        return Partition.by_equality(encoded, rows)
+    # The same, but faster: one sort of whole numbers that hold codes and row.
+    keys = np.zeros(rows, dtype=np.int64)
+    for codes, size in zip(columns, sizes, strict=True):
+        keys *= size
+        keys += codes
+    keys <<= bits
+    keys |= np.arange(rows)
+    keys.sort()
+    row = keys & ((1 << bits) - 1)
+    keys >>= bits
+    numbers = np.cumsum(np.append(False, keys[1:] != keys[:-1]), dtype=np.int32)
+    labels = np.empty(rows, dtype=np.int32)
+    labels[row] = numbers
+    return Partition(labels, int(numbers[-1]) + 1)
+
+
+# -----------------------------------------------------------------------------
+# How many rows groups have, where entries of a table may stand for several rows each.
+#
+# An entry is a group of its own, of equal rows. So to count is to roll up: the histograms of
+# entries that fall together are added up, as those of groups are.
+
+
+def tally(partition: Partition, column: Column | None, weights: Ints | None) -> Groups:
+    """Count the rows of each group, by the codes of a column if there is one.
+
+    >>> halves = Partition(np.array([0, 1, 0], dtype=np.int32), 2)
+    >>> tally(halves, None, None).sizes.tolist()
+    [2, 1]
+    >>> tally(halves, None, np.array([5, 1, 3])).sizes.tolist()
+    [8, 1]
+    """
+    if weights is None:
+        return partition.sizes() if column is None else partition.histograms(column)
+    entries = len(weights)
+    apart = Groups(
+        start=np.arange(entries + 1),
+        codes=np.zeros(entries, np.int64) if column is None else column.codes.astype(np.int64),
+        counts=weights,
+        width=1 if column is None else column.domain.size,
+    )
+    return rolled(apart, partition)
+
+
+def rolled(groups: Groups, partition: Partition) -> Groups:
+    """Add up the histograms of groups that fall together."""
+    if groups.width == 1:  # sizes
+        counts = np.bincount(partition.labels, groups.counts, partition.count).astype(np.int64)
+        start = np.arange(partition.count + 1)
+        return Groups(start=start, codes=np.zeros_like(counts), counts=counts, width=1)
+    key = partition.labels[groups.owner].astype(np.int64) * groups.width + groups.codes
+    present, position = np.unique(key, return_inverse=True)
+    counts = np.bincount(position, weights=groups.counts).astype(np.int64)
+    owner, codes = np.divmod(present, groups.width)
+    start = np.concatenate(([0], np.cumsum(np.bincount(owner, minlength=partition.count))))
+    return Groups(start=start, codes=codes, counts=counts, width=groups.width)

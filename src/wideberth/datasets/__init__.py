@@ -6,8 +6,7 @@
 """
 
 from wideberth.datasets.adults import adults
-from wideberth.datasets.incomes import sal
-from wideberth.datasets.mailorder import orders
+from wideberth.datasets.incomes import orders, sal
 from wideberth.datasets.papers import (
     li2008_table1a,
     li2008_table1b,

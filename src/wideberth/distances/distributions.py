@@ -12,8 +12,7 @@ import numpy.typing as npt
 from wideberth.core.codes import Domain
 from wideberth.core.exact import Bools, Floats, Ints
 from wideberth.distances.base import Similarity, Space
-from wideberth.distances.blocks import Near
-from wideberth.distances.pairs import Cloud, Points
+from wideberth.distances.pairs import Cloud, Near, Points
 from wideberth.distances.vectors import Exactly, Manhattan, Vectors
 from wideberth.errors import TableError
 

@@ -11,8 +11,7 @@ import numpy as np
 from wideberth.core.codes import Domain
 from wideberth.core.exact import Bools, Floats, Ints
 from wideberth.distances.base import Similarity, Space
-from wideberth.distances.blocks import Near
-from wideberth.distances.pairs import Cloud, Points
+from wideberth.distances.pairs import Cloud, Near, Points
 from wideberth.distances.vectors import Vectors
 from wideberth.errors import TableError
 

@@ -13,7 +13,7 @@ from rapidfuzz.process import cdist, cpdist
 from wideberth.core.codes import Domain
 from wideberth.core.exact import Bools, Floats, Ints, Whole
 from wideberth.distances.base import Similarity, Space
-from wideberth.distances.blocks import Measure, Near, weigh
+from wideberth.distances.pairs import Measure, Near, weigh
 from wideberth.errors import TableError
 
 

@@ -11,8 +11,7 @@ import numpy as np
 from wideberth.core.codes import Domain
 from wideberth.core.exact import Bools, Floats, Ints, Numbers, Whole, short_decimals, whole
 from wideberth.distances.base import Similarity, Space
-from wideberth.distances.blocks import Near
-from wideberth.distances.pairs import Cloud, Points
+from wideberth.distances.pairs import Cloud, Near, Points
 from wideberth.errors import TableError
 
 _EXACT = 2**52  # floats hold such integers, and halves between them

@@ -7,7 +7,6 @@ people.
 """
 
 from wideberth.hierarchy.derive import dates, flat, intervals, masks
-from wideberth.hierarchy.icd import icd10
 from wideberth.hierarchy.load import from_parents, from_rows, read_hierarchy, read_parents
 from wideberth.hierarchy.rule import as_rule, parse_spec
 from wideberth.hierarchy.semantic import (
@@ -18,11 +17,11 @@ from wideberth.hierarchy.semantic import (
     depths,
     distances,
     exact_reach,
+    icd10,
     require_one_root,
     similar_pairs,
 )
-from wideberth.hierarchy.tree import Hierarchy, IntArray
-from wideberth.hierarchy.view import Summary, outline, summary
+from wideberth.hierarchy.tree import Hierarchy, IntArray, Summary, outline, summary
 
 __all__ = [
     "Cluster",

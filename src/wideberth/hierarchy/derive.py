@@ -14,9 +14,8 @@ from itertools import pairwise
 from typing import TypeAlias, TypeVar
 
 from wideberth.errors import HierarchyError
-from wideberth.hierarchy.lacking import describe
 from wideberth.hierarchy.load import from_rows
-from wideberth.hierarchy.tree import TOP, Hierarchy
+from wideberth.hierarchy.tree import TOP, Hierarchy, describe
 
 Number: TypeAlias = int | float | str | Decimal
 T = TypeVar("T")

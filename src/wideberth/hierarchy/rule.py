@@ -8,8 +8,8 @@ from typing import Any, TypeAlias
 
 from wideberth.errors import HierarchyError
 from wideberth.hierarchy.derive import dates, flat, intervals, masks
-from wideberth.hierarchy.icd import icd10, named_icd10
 from wideberth.hierarchy.load import read_hierarchy, read_parents
+from wideberth.hierarchy.semantic import icd10, named_icd10
 from wideberth.hierarchy.tree import Hierarchy
 
 _PARENTS = "parents:"

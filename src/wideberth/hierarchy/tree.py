@@ -9,17 +9,16 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypedDict
 
 import numpy as np
 import numpy.typing as npt
 
 from wideberth.errors import HierarchyError, HierarchyWarning, ParameterError
-from wideberth.hierarchy.lacking import common, describe, lacking
 
 IntArray: TypeAlias = npt.NDArray[np.int32]
 Nodes: TypeAlias = npt.NDArray[np.integer[Any]]
@@ -511,3 +510,120 @@ def _depths(parent: IntArray) -> IntArray:
     if not depth:
         raise HierarchyError("a hierarchy has one root, not 0")
     return np.array(depth, dtype=np.int32)
+
+
+# -----------------------------------------------------------------------------
+# What to say of values that a hierarchy lacks, without showing one.
+
+
+#: A value that so many rows hold is a category, not what is true of one person.
+_ENOUGH = 5
+#: How many values are quoted at most, and how many letters of each.
+_QUOTED, _LONG = 3, 40
+#: What people write differently, and how to make it the same.
+_SAME: dict[str, Callable[[str], str]] = {
+    "capital letters": str.casefold,
+    "spaces around it": str.strip,
+    "dots": lambda text: text.replace(".", ""),
+    "capital letters, spaces and dots": lambda text: text.replace(".", "").strip().casefold(),
+}
+
+
+def describe(
+    values: Sequence[object], bad: Sequence[int], fault: str, rows: Sequence[int] | None = None
+) -> str:
+    """Return how many values have a fault and which row shows it first, without showing a value.
+
+    >>> describe(["1", "x", "y", "x"], [1, 2, 3], "not numeric")
+    '2 values are not numeric (first in row 2)'
+    """
+    # `fault` follows "is" or "are". rows: the row number of each value; position + 1 by default.
+    count = len({values[i] for i in bad})
+    first = min(i + 1 if rows is None else rows[i] for i in bad)
+    return f"{count} {'value is' if count == 1 else 'values are'} {fault} (first in row {first})"
+
+
+def common(values: Sequence[str], rows: Sequence[int]) -> str:
+    """Quote the values that many rows hold, to follow a sentence; return "" if there are none.
+
+    >>> common(["north", "Jane Doe", "south"], [12, 1, 7])
+    ": 'north' in 12 rows, 'south' in 7 rows"
+    """
+    # A value that at least `_ENOUGH` rows hold is a category. A rarer one may be what is written of
+    # a single person, and stays unquoted.
+    held = sorted(zip(rows, values, strict=True), key=lambda pair: (-pair[0], pair[1]))
+    often = [(many, value) for many, value in held if many >= _ENOUGH]
+    said = [
+        f"'{value if len(value) <= _LONG else value[: _LONG - 1] + '…'}' in {many:,} rows"
+        for many, value in often[:_QUOTED]
+    ]
+    if len(often) > _QUOTED:
+        said.append(f"and {len(often) - _QUOTED:,} more")
+    return ": " + ", ".join(said) if said else ""
+
+
+def lacking(
+    what: str, values: Collection[str] = (), labels: Collection[str] = ()
+) -> HierarchyError:
+    """Return the error, with a hint if all of the values differ from labels in one thing only.
+
+    >>> lacking("1 value is missing", ["a001"], ["A00.1"]).hint.split(":")[1].split("(")[0]
+    ' they differ in capital letters, spaces and dots only '
+    """
+    for difference, same in _SAME.items() if values else ():
+        known = {same(label) for label in labels}
+        if all(same(value) in known for value in values):
+            hint = f"correct the table or the tree: they differ in {difference} only"
+            if "dots" in difference:
+                hint += " (ICD-10 without dots: icd-10-undotted)"
+            return HierarchyError(what, hint=hint)
+    return HierarchyError(
+        what, hint="add them, or correct the table; spelling, case and spaces count"
+    )
+
+
+# -----------------------------------------------------------------------------
+# A hierarchy for people to look at: a few numbers, or an outline.
+
+
+class Summary(TypedDict):
+    """What `summary` tells."""
+
+    leaves: int
+    nodes: int
+    levels: int
+    nodes_per_level: list[int]
+    balanced: bool
+    min_depth: int
+    max_depth: int
+
+
+def summary(h: Hierarchy) -> Summary:
+    """Describe a hierarchy in a few numbers.
+
+    >>> summary(Hierarchy(("*", "odd", "1", "3", "2"), [-1, 0, 1, 1, 0]))["nodes_per_level"]
+    [3, 2, 1]
+    """
+    depths = h.depth[h.leaf_nodes]
+    return Summary(
+        leaves=len(h.leaves),
+        nodes=len(h),
+        levels=h.levels,
+        nodes_per_level=[len(np.unique(h.climb(h.leaf_nodes, i))) for i in range(h.levels)],
+        balanced=h.balanced,
+        min_depth=int(depths.min()),
+        max_depth=int(depths.max()),
+    )
+
+
+def outline(h: Hierarchy, limit: int | None = None) -> list[tuple[int, str, int]]:
+    """List at most `limit` nodes, those nearest the root, in outline: (depth, label, leaves).
+
+    >>> h = Hierarchy(("*", "odd", "1", "3", "2"), [-1, 0, 1, 1, 0])
+    >>> outline(h, limit=3)
+    [(0, '*', 3), (1, 'odd', 2), (1, '2', 1)]
+    """
+    # A node stands below its parent, which is always listed too. `leaves` counts all leaves under
+    # the node, listed or not.
+    nearest = np.argsort(h.depth, kind="stable")[:limit]
+    return [(int(h.depth[i]), h.labels[i], int(h.leaf_counts[i])) for i in np.sort(nearest)]

@@ -12,8 +12,14 @@ quote a cell, as the parsers' own errors do, which are therefore replaced (``fro
 from wideberth.core.notation import notation, notations
 from wideberth.io.csv import ReadOptions, TableWarning
 from wideberth.io.dataframes import Back, adopt
-from wideberth.io.formats import SUFFIXES, is_csv, is_table, suffix_of
-from wideberth.io.formulas import formula_caution, formula_cells
+from wideberth.io.formats import (
+    SUFFIXES,
+    formula_caution,
+    formula_cells,
+    is_csv,
+    is_table,
+    suffix_of,
+)
 from wideberth.io.journal import lock, opened
 from wideberth.io.reader import batches, form_of, in_formats, names_of, read, types_of
 from wideberth.io.transaction import locked, repair, unfinished

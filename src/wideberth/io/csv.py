@@ -19,8 +19,7 @@ import pyarrow as pa
 
 from wideberth.core.strings import words
 from wideberth.errors import ParameterError, TableError, what_to_type
-from wideberth.io.formats import AGAIN, check_names
-from wideberth.io.room import TIMES, gigabytes, room_for, text_of
+from wideberth.io.formats import AGAIN, TIMES, check_names, gigabytes, room_for, text_of
 
 # Occurs in no text, so that a line of a one-column file is one value, commas and all.
 _NO_DELIMITER = "\x1f"

@@ -15,7 +15,7 @@ import polars as pl
 import pyarrow as pa
 
 from wideberth.core.strings import as_string, held_as_words
-from wideberth.core.vectors import is_vector
+from wideberth.core.types import is_vector
 
 #: An order of more categories, or with fewer rows for each, is no scale that somebody stated: it
 #: may well be the order in which the rows came.

@@ -30,15 +30,15 @@ _KERNELS = {
     "_subtree": ("cuts", 1.6),
     "solve": ("refine", 3.4),
     "_solve_pools": ("refine", 1.4),
-    "_exchange_rows": ("exchanging", 1.0),
+    "_exchange_rows": ("refine", 1.0),
     "count": ("lattice_rollup", 0.7),
     "count_values": ("lattice_rollup", 0.2),
     "reach": ("lattice_judge", 2.0),
     "judge": ("lattice_judge", 4.5),
     "weigh": ("lattice_judge", 0.5),
-    "lift": ("tagging", 0.3),
-    "choose": ("tagging", 0.4),
-    "choose_in_order": ("tagging", 0.2),
+    "lift": ("lattice_judge", 0.3),
+    "choose": ("lattice_judge", 0.4),
+    "choose_in_order": ("lattice_judge", 0.2),
 }
 _LATTICE = ("lattice_rollup", "weighing", "tagging")
 #: To start a process takes about as long.
@@ -135,7 +135,7 @@ def _shares(names: Iterable[str]) -> tuple[list[str], list[str]]:
 
 def _compile(kind: type, names: Iterable[str]) -> None:
     from wideberth.kernels import cuts as cutting
-    from wideberth.kernels import equal_groups, exchanging, refine, warmup
+    from wideberth.kernels import equal_groups, refine, warmup
     from wideberth.kernels import judge as judging
 
     actions: dict[str, Callable[[], object]] = {
@@ -148,7 +148,7 @@ def _compile(kind: type, names: Iterable[str]) -> None:
         "_subtree": lambda: cutting.subtree_for(kind),
         "solve": refine.solver,
         "_solve_pools": lambda: refine.pools_for(kind),
-        "_exchange_rows": exchanging.exchanger,
+        "_exchange_rows": refine.exchanger,
         **warmup.LATTICE,
     }
     with _no_collecting():

@@ -153,3 +153,138 @@ def pool(start, boxes, entries, codes, counts, begin, sums, seen, made_codes, ma
             used += 1
         ends[situation] = many + (ends[situation - 1] if situation else 0)
     return start.size - 1
+
+
+# -----------------------------------------------------------------------------
+# Counting rows that boxes let one expect: in the intervals of a query, and in single cells.
+
+
+@njit(**JIT)
+def shares(start, first, last, missing, atoms, low, high, out):
+    """Fill `out` with the share of what each label covers that lies in an interval of codes."""
+    # Label i covers the codes first[j] to last[j], j from start[i] to start[i + 1], exclusive;
+    # where `missing`, also the code `atoms`, above all others. `low` and `high` are both included.
+    for label in range(start.size - 1):
+        inside = 0
+        total = 0
+        for run in range(start[label], start[label + 1]):
+            total += last[run] - first[run] + 1
+            begin = max(first[run], low)
+            end = min(last[run], high)
+            if begin <= end:
+                inside += end - begin + 1
+        if missing[label]:
+            total += 1
+            if low <= atoms <= high:
+                inside += 1
+        out[label] = inside / total if total else 0.0
+
+
+@njit(**JIT)
+def expected(labels, inside, asked, low, high, start, codes, counts, share, some):
+    """Return how many rows of all boxes are expected in a query's intervals."""
+    # `labels` and `inside` have a line for each axis; `low` and `high` are both included. Memory:
+    # `share` has a place for each box, `some` one more.
+    boxes = labels.shape[1]
+    share[:boxes] = 1.0
+    for axis in asked:
+        for box in range(boxes):
+            share[box] *= inside[axis, labels[axis, box]]
+    many = 0
+    for box in range(boxes):  # without a branch, which nobody could foresee
+        some[many] = box
+        many += share[box] > 0.0
+    total = 0.0
+    for i in range(many):
+        box = some[i]
+        rows = 0
+        for entry in range(start[box], start[box + 1]):
+            rows += counts[entry] * ((codes[entry] >= low) & (codes[entry] <= high))
+        total += share[box] * rows
+    return total
+
+
+@njit(**JIT)
+def likelihoods(begin, boxes, situation, value, weight, start, codes, counts, out):
+    """Fill `out` with the rows expected in each cell: those with its value, weighted by box."""
+    # Situation s is covered by boxes[begin[s] : begin[s + 1]]. A box weighs one over the number of
+    # cells that it covers; its codes ascend.
+    for cell in range(situation.size):
+        total = 0.0
+        wanted = value[cell]
+        for place in range(begin[situation[cell]], begin[situation[cell] + 1]):
+            box = boxes[place]
+            low = start[box]
+            high = start[box + 1]
+            while low < high:
+                middle = (low + high) // 2
+                if codes[middle] < wanted:
+                    low = middle + 1
+                else:
+                    high = middle
+            if low < start[box + 1] and codes[low] == wanted:
+                total += counts[low] * weight[box]
+        out[cell] = total
+
+
+# -----------------------------------------------------------------------------
+# Numbers near each other in many small histograms: each is gone through once, from both ends.
+
+
+@njit(**INNER)
+def _first(codes, begin, end, wanted):
+    """Return the first place in ascending codes from `wanted` on, or the end."""
+    while begin < end:
+        middle = (begin + end) // 2
+        if codes[middle] < wanted:
+            begin = middle + 1
+        else:
+            end = middle
+    return begin
+
+
+@njit(**JIT)
+def count_between(start, codes, running, owner, own, first, last, rows):
+    """Count, for each class of victims, the faced rows in the window of its own code."""
+    # Class i faces the histogram owner[i] and has the code own[i]; windows include both ends.
+    # `running` is the running sum of the counts. Fills `rows`.
+    for i in range(owner.size):
+        begin, end = start[owner[i]], start[owner[i] + 1]
+        low = _first(codes, begin, end, first[own[i]])
+        high = _first(codes, low, end, last[own[i]] + 1)
+        rows[i] = running[high] - running[low]
+
+
+@njit(**JIT)
+def sweep(start, stop, codes, counts, reach, units, wanted, most, widths):
+    """Find the fullest and the shortest intervals of each histogram."""
+    # stop[g] is where the numbers of histogram g end: missing values come last. An interval that
+    # begins at code c holds no code beyond reach[c]. `wanted` has a line for each confidence: how
+    # many rows an interval must hold. Fills `most` (rows of the fullest interval) and `widths`
+    # (length of the shortest, -1 if there is none).
+    for group in range(most.size):
+        begin, end = start[group], stop[group]
+        held = best = np.int64(0)
+        right = begin
+        for left in range(begin, end):
+            while right < end and codes[right] <= reach[codes[left]]:
+                held += counts[right]
+                right += 1
+            best = max(best, held)
+            held -= counts[left]
+        most[group] = best
+        for line in range(wanted.shape[0]):
+            shortest = np.int64(-1)
+            held = np.int64(0)
+            right = begin
+            for left in range(begin, end):
+                while right < end and held < wanted[line, group]:
+                    held += counts[right]
+                    right += 1
+                if held < wanted[line, group]:
+                    break
+                width = units[codes[right - 1]] - units[codes[left]]
+                if shortest < 0 or width < shortest:
+                    shortest = width
+                held -= counts[left]
+            widths[line, group] = shortest

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from wideberth.kernels import judge, lattice_judge, lattice_rollup, tagging
+from wideberth.kernels import judge, lattice_judge, lattice_rollup
 
 _ONE: Any = np.zeros(1, np.int64)
 _NONE: Any = np.zeros(0, np.int64)
@@ -53,7 +53,7 @@ def _choose() -> None:
     order, kind = np.zeros(1, np.int32), np.zeros(1, np.int32)
     chance, logs = np.zeros(1, np.float32), np.zeros(2, np.float32)
     rest = kind, chance, logs, np.zeros(1, np.int32), np.zeros(1, np.int32)
-    tagging.choose(np.zeros(1), 1.0, order, np.ones(1, np.int64), np.ones(1, np.int64), *rest)
+    lattice_judge.choose(np.zeros(1), 1.0, order, np.ones(1, np.int64), np.ones(1, np.int64), *rest)
 
 
 LATTICE: dict[str, Callable[[], object]] = {
@@ -64,11 +64,11 @@ LATTICE: dict[str, Callable[[], object]] = {
     "reach": lambda: lattice_judge.reach(_NODE, _pool(), _layout(), _room(), _court(), _bill()),
     "judge": lambda: lattice_judge.judge(0, _pool(), _court(), _bill()),
     "weigh": lambda: lattice_judge.weigh(_NODE, 0, _pool(), _layout(), _court(), _bill()),
-    "lift": lambda: tagging.lift(
+    "lift": lambda: lattice_judge.lift(
         np.zeros(1), np.ones(1, np.int64), _ONE, _ONE, np.zeros((1, 1)), np.zeros(1, np.int64)
     ),
     "choose": _choose,
-    "choose_in_order": lambda: tagging.choose_in_order(
+    "choose_in_order": lambda: lattice_judge.choose_in_order(
         np.zeros(1), 1.0, np.zeros(1, np.int32), 0.5
     ),
 }

@@ -17,9 +17,8 @@ from wideberth.core.types import infer_type
 from wideberth.errors import TableError
 from wideberth.hierarchy import Hierarchy, as_rule, parse_spec
 from wideberth.hierarchy.quasi import Quasi, in_one_way, read_quasi
-from wideberth.labels.atoms import told
 from wideberth.labels.parse import OR_MISSING, TO, anything, members, unpacked
-from wideberth.labels.values import Line, Place
+from wideberth.labels.values import Line, Place, told
 
 Rule: TypeAlias = Hierarchy | str | Path | Mapping[str, Any]
 Write: TypeAlias = Callable[[pl.Series], pl.Series]

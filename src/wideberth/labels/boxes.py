@@ -10,9 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from wideberth.core.alike import alike
 from wideberth.core.exact import Bools, Ints
-from wideberth.core.groups import Partition
+from wideberth.core.groups import Partition, alike
 from wideberth.core.names import BOUNDS, absent
 from wideberth.errors import ParameterError, TableError, what_to_type
 from wideberth.labels.axes import Axis, read_axis

@@ -23,8 +23,7 @@ from wideberth.policy.policy import GROUP, Policy
 from wideberth.policy.roles import UNDECIDED, check_roles, require_decided
 from wideberth.policy.two_tables import TwoTables, adopted, require_fit, table_of
 from wideberth.principles import Principle, parse
-from wideberth.principles.columns import require_column, unguarded
-from wideberth.principles.subject import Subject
+from wideberth.principles.columns import Subject, require_column, unguarded
 
 _UNKNOWN = (
     "no quasi-identifiers are given, so it was not checked that the rows of a group are published "

@@ -21,10 +21,9 @@ from wideberth.errors import ParameterError, what_to_type
 from wideberth.principles.allowance import Allowance, allowance, allowed_values
 from wideberth.principles.base import Needs, Principle, Rule, parameter, register, rows
 from wideberth.principles.partition.caps import Line, Searched
-from wideberth.principles.partition.conflicts import Conflicts
 from wideberth.principles.partition.decide import Answer, Witness
 from wideberth.principles.partition.swap import Cap
-from wideberth.principles.partition.tree_conflicts import scatter
+from wideberth.principles.partition.tree_conflicts import Conflicts, scatter
 
 
 @register

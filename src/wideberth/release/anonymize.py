@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,12 @@ import polars as pl
 
 from wideberth import io
 from wideberth.algorithms.demand import Demand
+from wideberth.algorithms.lattice.generalize import generalize
 from wideberth.algorithms.lattice.measures import Facts
-from wideberth.algorithms.suppression import suppress
-from wideberth.core.codes import encode
+from wideberth.algorithms.lattice.problem import Ground
+from wideberth.algorithms.mondrian.split import split
+from wideberth.algorithms.suppression import suppress, with_rows
+from wideberth.core.codes import Codes, encode
 from wideberth.core.exact import Ints
 from wideberth.core.groups import Partition
 from wideberth.core.memory import bounded
@@ -26,6 +30,7 @@ from wideberth.core.text import counted, listed
 from wideberth.engines import engine_for
 from wideberth.errors import InfeasibleError, ParameterError, PrivacyWarning
 from wideberth.hierarchy.quasi import Quasi, in_doubt
+from wideberth.io.sanitize import forgetful_series
 from wideberth.kernels.randomness import RootKey, Stream
 from wideberth.policy.guesses import looks_of
 from wideberth.policy.policy import GROUP, Policy
@@ -33,17 +38,17 @@ from wideberth.policy.request import Request
 from wideberth.policy.settings import Grid
 from wideberth.policy.strays import on_rows
 from wideberth.principles import Principle
+from wideberth.principles.columns import compares
 from wideberth.principles.feasibility.refusal import refusal
 from wideberth.release.anatomized import by_anatomy
-from wideberth.release.lattice import ground_of
-from wideberth.release.making import Task, by_levels, by_splitting
+from wideberth.release.lattice import Leveled, account, ground_of, settings_of
 from wideberth.release.prepare import blaming, demands_of, identity, quasis_of
 from wideberth.release.publish import group_ids, original_rows, publish, require_new, row_order
-from wideberth.release.recode import Recoded, endless_sets
+from wideberth.release.recode import Recoded, endless_sets, recode
 from wideberth.release.release import Release, describe, fingerprint, percentages
 from wideberth.release.styles import Style, require_coarse, styles
 from wideberth.release.trials import tried, untried
-from wideberth.release.verifying import require_principles, require_truth
+from wideberth.release.verify import require_principles, require_truth
 
 #: How many rows tell what a column looks like, and how many columns are named.
 _HEAD, _NAMED = 1_000, 10
@@ -523,3 +528,95 @@ def _publish(request: Request, rows: Ints, recoded: Recoded, ids: pl.Series | No
         new[ids.name] = ids
         names.append(ids.name)
     return publish(request, rows, names, new)
+
+
+# -----------------------------------------------------------------------------
+# How the rows of a table come into groups: by splitting it, or by levels of its columns.
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Task:
+    """The rows that will be published, made ready for the algorithm."""
+
+    rows: Ints
+    frame: pl.DataFrame  # the columns that are published as they are
+    quasis: Sequence[Quasi]
+    demands: Sequence[Demand]
+    styles: Mapping[str, Style]
+    group: str | None
+    ground: Ground | None  # the lattice, if levels are to be chosen
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Made:
+    """Groups, and how they are published."""
+
+    task: Task  # with the rows that are left
+    partition: Partition
+    recode: Callable[[Ints], Recoded]  # returns what is published, for the rows in an order
+    told: Mapping[str, Any]  # what the manifest says of how it was made
+    question: Mapping[str, Any] = field(default_factory=dict)  # what `check` must know besides
+    consistent: bool = False  # whether equal values are published alike
+
+
+def by_splitting(
+    task: Task,
+    request: Request,
+    key: bytes,
+    threads: int | None,
+    progress: Progress | None,
+    *,
+    besides: Sequence[Codes] | None = None,
+) -> Made:
+    """Split the table again and again."""
+    try:
+        outcome = split(
+            task.quasis,
+            task.demands,
+            rng=Stream(key, "splitting"),
+            cuts=request.transform.cuts,
+            dealing=request.transform.dealing,
+            besides=besides,
+            threads=threads,
+            progress=progress,
+        )
+    except InfeasibleError as error:
+        rows = request.frame.height
+        if len(task.rows) < rows:  # others might have been left out instead
+            raise error.hedged("which rows to leave out is not known") from None
+        raise with_rows(error, rows, request.transform.suppression_limit) from None
+    return Made(
+        task=task,
+        partition=outcome.partition,
+        recode=lambda order: recode(
+            task.quasis, outcome.partition, task.styles, order, outcome.boxes
+        ),
+        told={"leaves": outcome.leaves, "swap_audit": outcome.swap_audit},
+    )
+
+
+def by_levels(task: Task, request: Request, key: bytes, progress: Progress | None) -> Made:
+    """Choose a level for each quasi-identifier; leave out the rows of groups that fail then."""
+    assert task.ground is not None  # noqa: S101 - whoever asks for levels has them
+    leveled = Leveled(generalize(task.ground, settings_of(request.transform), progress))
+    rows = leveled.rows
+    rest = replace(
+        task,
+        rows=task.rows[rows],
+        frame=pl.DataFrame([series[rows] for series in task.frame]),
+        quasis=[replace(quasi, codes=quasi.codes[rows]) for quasi in task.quasis],
+    )
+    question = {}
+    if len(rows) < len(task.rows) and any(compares(p) for p in request.principles):
+        # What t-closeness compares with, in an order that tells nothing.
+        order = Stream(key, "reference").permutation(len(task.rows))
+        columns = [task.frame[name][order] for name in request.roles["sensitive"]]
+        question = {"reference": pl.DataFrame([forgetful_series(series) for series in columns])}
+    return Made(
+        task=rest,
+        partition=leveled.partition,
+        recode=leveled.recoded,
+        told={"lattice": account(leveled.made)},
+        question=question,
+        consistent=len(leveled.made.rounds) == 1,
+    )

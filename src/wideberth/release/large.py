@@ -22,9 +22,7 @@ from wideberth.policy.request import Request, require_people
 from wideberth.policy.strays import Strays
 from wideberth.principles.counts import Digest
 from wideberth.release.anonymize import cautions_of, warned
-from wideberth.release.finishing import added
-from wideberth.release.leveling_part import Labels, choose
-from wideberth.release.parts import Job, bind
+from wideberth.release.parts import Job, Labels, added, bind, choose
 from wideberth.release.recode import endless_sets
 from wideberth.release.release import describe, percentages
 from wideberth.release.styles import require_coarse

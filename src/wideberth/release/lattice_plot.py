@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from wideberth import io
-from wideberth.algorithms.lattice.shape import Node
+from wideberth.algorithms.lattice.problem import Node
 from wideberth.core.exact import Bools, Ints
 from wideberth.core.progress import Progress
 from wideberth.errors import OutputError, ParameterError, what_to_type

@@ -8,23 +8,70 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from wideberth.algorithms.demand import Demand
+from wideberth.algorithms.lattice.generalize import generalize
 from wideberth.algorithms.mondrian.arrangement import Arrangement, check_list
-from wideberth.core.codes import Column, Domain, encode, encode_as
+from wideberth.algorithms.mondrian.split import leaves_of
+from wideberth.core.codes import Codes, Column, Domain, encode, encode_as
+from wideberth.core.exact import Ints
+from wideberth.core.groups import Partition
+from wideberth.core.progress import Progress
 from wideberth.core.strings import is_text
 from wideberth.core.types import infer_type
 from wideberth.engines.split.histogram_judge import Court, single
-from wideberth.errors import InfeasibleError, ParameterError
+from wideberth.errors import EngineError, InfeasibleError, ParameterError
 from wideberth.hierarchy.quasi import Quasi
-from wideberth.kernels.randomness import KEY, RootKey, Stream, subkey
+from wideberth.kernels.randomness import KEY, RootKey, Stream, permuted, subkey
 from wideberth.policy.request import Request
 from wideberth.policy.settings import Transform
+from wideberth.principles.columns import compares
 from wideberth.principles.counts import Ask, Coding, Sensed, quasi_of, recounted
 from wideberth.principles.feasibility.refusal import refusal
 from wideberth.release.anonymize import check_names, group_column
+from wideberth.release.lattice import Leveled, account, ground_of, settings_of
 from wideberth.release.prepare import identity, require_made
+from wideberth.release.publish import plain
+from wideberth.release.recode import recode
 from wideberth.release.styles import Style, styles
+from wideberth.release.verify import require_truth
+
+# -----------------------------------------------------------------------------
+# Lots: group ids and the order of published rows, drawn so that a part draws the same ones again.
+#
+# What is published must tell nothing of how it came about. So lots have a secret of their own,
+# which has nothing to do with the one that breaks ties; each purpose and each part has a stream of
+# its own; and a group's number, made of its part's and its own within the part, is published only
+# after a secret permutation of all such numbers.
+
+
+#: A group's number is made of the part's number and its own, which has 32 bits. Ids go up to 2^52:
+#: whole numbers even to those who have no others than floats.
+_OWN, _BITS = 32, 52
+_PARTS = 1 << (_BITS - _OWN)
+
+
+def ids(secret: bytes, part: int, many: int) -> Ints:
+    """Number the groups of a part at random, unlike those of any other part.
+
+    >>> first, second = ids(b"s", 0, 1000), ids(b"s", 1, 1000)
+    >>> len({*first.tolist(), *second.tolist()})
+    2000
+    """
+    if part >= _PARTS:
+        raise EngineError("there are more than a million parts", hint="a larger bucket_rows")
+    numbers = np.arange(many, dtype=np.uint64) | np.uint64(part << _OWN)
+    return permuted(subkey(secret, "ids"), numbers, _BITS).astype(np.int64) + 1
+
+
+def places(secret: bytes, part: int, rows: int) -> Ints:
+    """Draw a number for each row of a part: in the order of these, rows of all parts are mixed."""
+    return (Stream(secret, "places", part).words(rows) >> np.uint64(1)).astype(np.int64)
+
+
+# -----------------------------------------------------------------------------
+# A request bound to a table that is not at hand: codes, demands, and how each part is finished.
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -39,7 +86,7 @@ class Job:
     # that a demand looks at, then for each that none does
     codings: Sequence[Coding]
     key: bytes  # the secret that breaks ties; nothing that is published follows from it but groups
-    secret: bytes  # that of lots, see `wideberth.release.lots`
+    secret: bytes  # that of lots, see `wideberth.release.parts`
     cuts: str
     styles: Mapping[str, Style]
     group: str | None  # the column of group ids
@@ -188,3 +235,198 @@ def require_possible(transform: Transform) -> None:
             f"{said[0]} needs the whole table in memory",
             hint=f"{said[1]}, or no engine for large tables",
         )
+
+
+# -----------------------------------------------------------------------------
+# A part of a large table, finished by itself: split to the end, published, and verified.
+#
+# A leaf of the split tree holds all rows that could share a group, so nothing else need be known.
+# What comes out depends on what the rows hold, never on the order in which they came: a part that
+# is finished twice, because a machine was lost, comes out the same.
+
+
+@dataclass(frozen=True, eq=False)
+class Finished:
+    """A finished part of a table."""
+
+    table: pl.DataFrame
+    place: Ints  # a lot for each row: in the order of these, rows of all parts are mixed
+    told: dict[str, Any]  # figures that add up over the parts
+
+
+def finish(
+    job: Job,
+    part: int,
+    codes: Sequence[Codes],
+    payload: pl.DataFrame,
+    *,
+    ties: Ints | None = None,
+    threads: int | None = None,
+) -> Finished:
+    """Split a part's rows to the end, publish them, and verify what is published."""
+    # `codes` has a line for each of the job's codings; `ties`: see `by_content`.
+    order = by_content(job, codes, payload, ties)
+    payload = pl.DataFrame([series.gather(order) for series in payload])
+    codes = [np.ascontiguousarray(line[order]) for line in codes]
+    task = job.arranged(codes)
+    # As in a large table: were it done without compiled code, ties could be judged otherwise.
+    try:
+        engine, leaves = leaves_of(task, job.cuts, threads=threads, few=False)
+    except InfeasibleError as error:
+        if task.rows < job.rows:  # other cuts were not tried
+            raise error.hedged("that is so of a part of the table") from None
+        raise refused(error, job.limit) from None
+    partition, boxes = engine.deal(leaves)
+    recoded = recode(task.quasis, partition, job.styles, None, boxes)
+    published = [plain(s) for columns in recoded.columns.values() for s in columns]
+    if job.group is not None:
+        numbers = ids(job.secret, part, partition.count)[partition.labels]
+        published.append(pl.Series(job.group, numbers, dtype=pl.Int64))
+    table = pl.DataFrame([*published, *payload])
+    require_truth(
+        table,
+        payload,
+        np.arange(task.rows),
+        quasis=task.quasis,
+        styles=job.styles,
+        untouched=job.untouched,
+        group=job.group,
+    )
+    told = {
+        "rows": task.rows,
+        "groups": partition.count,
+        "leaves": len(leaves),
+        "losses": {name: loss * task.rows for name, loss in recoded.losses.items()},
+        "starred": dict(recoded.starred),
+    }
+    return Finished(table, places(job.secret, part, task.rows), told)
+
+
+def by_content(job: Job, codes: Sequence[Codes], payload: pl.DataFrame, ties: Ints | None) -> Ints:
+    """Order rows by what they hold; rows that hold the same may change places unnoticed."""
+    # `ties` has a number for each row that depends on its payload. Those made here are the same
+    # only within one run of the program.
+    tags: Any = job.arranged(codes).tags
+    if ties is None and not payload.width:
+        return np.argsort(tags, kind="stable")
+    return np.lexsort((payload.hash_rows().to_numpy() if ties is None else ties, tags))
+
+
+def examples(job: Job) -> dict[str, pl.Series]:
+    """Return a published row's quasi-identifiers, for their types."""
+    quasis = [replace(quasi, codes=quasi.codes[:1]) for quasi in job.quasis]
+    recoded = recode(quasis, Partition(np.zeros(1, np.int32), 1), job.styles)
+    return {s.name: plain(s) for columns in recoded.columns.values() for s in columns}
+
+
+def added(told: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Add up the figures of all parts; losses become means."""
+    total = {key: sum(one[key] for one in told) for key in ("rows", "groups", "leaves")}
+    names = told[0]["losses"]
+    losses = {name: sum(one["losses"][name] for one in told) / total["rows"] for name in names}
+    starred = {name: sum(one["starred"].get(name, 0) for one in told) for name in names}
+    starred = {name: rows for name, rows in starred.items() if rows}
+    return {**total, "losses": losses, "starred": starred}
+
+
+# -----------------------------------------------------------------------------
+# The lattice of a table that is not at hand: its distinct tuples are, with their counts.
+#
+# They are counted once; the search rolls them up and never asks for rows. What is published of a
+# row then depends on its quasi-identifiers alone, so rows are published wherever they lie.
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """What is published of each combination of quasi-identifiers; rows of others are suppressed."""
+
+    codes: pl.DataFrame  # combinations, each once, in columns `code0`, `code1` and so on
+    published: pl.DataFrame  # labels, and group ids if need be
+    consistent: bool  # whether equal values are published alike
+
+    def publish(
+        self,
+        job: Job,
+        part: int,
+        codes: Sequence[Codes],
+        payload: pl.DataFrame,
+        *,
+        ties: Ints | None = None,
+    ) -> Finished:
+        """Publish a part of the rows, whichever; see `wideberth.release.parts.finish`."""
+        order = by_content(job, codes, payload, ties)
+        payload = pl.DataFrame([series.gather(order) for series in payload])
+        d = len(job.quasis)
+        codes = [line[order] for line in codes[:d]]
+        lines = [
+            pl.Series(name, line) for name, line in zip(self.codes.columns, codes, strict=True)
+        ]
+        known = self.codes.with_row_index("label")
+        found = pl.DataFrame(lines).join(
+            known, on=self.codes.columns, how="left", maintain_order="left"
+        )["label"]
+        kept = found.is_not_null().to_numpy()
+        payload = payload.filter(kept)
+        table = pl.DataFrame([*self.published[found.drop_nulls()], *payload])
+        quasis = [
+            replace(quasi, codes=line[kept]) for quasi, line in zip(job.quasis, codes, strict=True)
+        ]
+        if table.height:
+            require_truth(
+                table,
+                payload,
+                np.arange(table.height),
+                quasis=quasis,
+                styles=job.styles,
+                untouched=job.untouched,
+                group=job.group,
+                consistent=self.consistent,
+            )
+        place = places(job.secret, part, table.height)
+        return Finished(table, place, {"rows": table.height})
+
+
+def choose(
+    request: Request,
+    job: Job,
+    codes: Sequence[Codes],
+    counts: Ints,
+    progress: Progress | None,
+) -> tuple[Labels, dict[str, Any]]:
+    """Search the lattice; return what is published of each combination, and figures."""
+    # `codes` are the distinct tuples, a line for each quasi-identifier, then for each sensitive
+    # attribute; `counts` is how many rows hold each.
+    d = len(job.quasis)
+    quasis = [replace(q, codes=line) for q, line in zip(job.quasis, codes[:d], strict=True)]
+    own = {
+        id(column): Column(line, column.domain)
+        for column, line in zip(job.columns, codes[d:], strict=True)
+    }
+    demands = [d if d.column is None else replace(d, column=own[id(d.column)]) for d in job.demands]
+    ground = ground_of(quasis, demands, request.transform, counts)
+    leveled = Leveled(generalize(ground, settings_of(request.transform), progress))
+    entries, partition = leveled.rows, leveled.partition
+    rows = ground.rows_of(entries)
+    if rows < job.rows and any(compares(p) for p in request.principles):
+        raise ParameterError(
+            "t-closeness with suppressed rows can be verified only with the table in memory",
+            hint="suppression_limit=0, or no engine for large tables",
+        )
+    recoded = leveled.recoded(np.arange(len(entries)))
+    published = [
+        series.cast(pl.String) for columns in recoded.columns.values() for series in columns
+    ]
+    if job.group is not None:
+        numbers = ids(job.secret, 0, partition.count)[partition.labels]
+        published.append(pl.Series(job.group, numbers, dtype=pl.Int64))
+    tuples = pl.DataFrame([pl.Series(f"code{i}", q.codes[entries]) for i, q in enumerate(quasis)])
+    # Tuples that differ in sensitive values only are published alike.
+    first = tuples.with_row_index("first").unique(tuples.columns, keep="first")["first"]
+    labels = Labels(tuples[first], pl.DataFrame(published)[first], len(leveled.made.rounds) == 1)
+    told: dict[str, Any] = {
+        "rows": rows,
+        "groups": partition.count,
+        "losses": recoded.losses,
+        "made": {"lattice": account(leveled.made)},
+    }
+    return labels, told

@@ -16,7 +16,7 @@ from wideberth.errors import ParameterError, PolicyError
 from wideberth.hierarchy.quasi import Quasi, read_quasi
 from wideberth.policy.request import Request
 from wideberth.principles import Principle
-from wideberth.principles.subject import Subject
+from wideberth.principles.columns import Subject
 
 
 def quasis_of(request: Request, frame: pl.DataFrame) -> list[Quasi]:

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import polars as pl
 
-from wideberth.algorithms.mondrian.leaves import Boxes
+from wideberth.algorithms.mondrian.arrangement import Boxes
 from wideberth.core.codes import Codes, Column, compress
 from wideberth.core.exact import Bools, Floats, Ints
 from wideberth.core.groups import Partition

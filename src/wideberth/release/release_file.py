@@ -17,8 +17,7 @@ from wideberth.checks.check_file import check_file
 from wideberth.checks.result import CheckResult
 from wideberth.core.progress import Clock, Progress
 from wideberth.engines.duckdb.file_rows import FileRows
-from wideberth.engines.duckdb.limits import limit_of, require_for_release
-from wideberth.engines.duckdb.source import Source
+from wideberth.engines.duckdb.source import Source, limit_of, require_for_release
 from wideberth.errors import OutputError, VerificationError
 from wideberth.io.manifest import manifest_path, sha256
 from wideberth.io.scratch import spill

@@ -12,9 +12,8 @@ from wideberth.checks.result import CheckResult
 from wideberth.core.progress import Clock, Progress
 from wideberth.engines.spark.executors import require_executors
 from wideberth.engines.spark.failures import readable
-from wideberth.engines.spark.fickle import warn_if_fickle
-from wideberth.engines.spark.input import require_plain
-from wideberth.engines.spark.session_part import require_session
+from wideberth.engines.spark.input import require_plain, warn_if_fickle
+from wideberth.engines.spark.session import require_session
 from wideberth.engines.spark.spark_rows import SparkRows
 from wideberth.engines.spark.store import Place, fingerprint
 from wideberth.io.formats import check_names

@@ -26,7 +26,7 @@ from wideberth.errors import InfeasibleError, WideberthError
 from wideberth.policy.request import Request
 from wideberth.policy.two_tables import COUNT
 from wideberth.principles.feasibility.refusal import Alternative, weaker
-from wideberth.release.anatomy import Anatomy
+from wideberth.release.anatomized import Anatomy
 from wideberth.release.release import Release
 
 #: Tables with more rows are not tried, and nothing is begun after so many seconds.

@@ -14,7 +14,7 @@ from typing import Any
 from wideberth.core.groups import Uneven
 from wideberth.core.text import as_risk, count, counted, figure, nearness, percent, written
 from wideberth.principles import lookup
-from wideberth.reports import charts, tables, tabling
+from wideberth.reports import charts, tables
 from wideberth.risk.verdict import MARKS
 
 _BOX = "font-family:system-ui,sans-serif;font-size:14px;line-height:1.45;max-width:60rem"
@@ -33,7 +33,7 @@ def framed(page: str, title: str) -> str:
 
 def check(told: Mapping[str, Any]) -> str:
     """Show a `CheckResult`: the verdict, and a line a principle."""
-    table = tabling.principles({"principles": told["principles"]})
+    table = tables.principles({"principles": told["principles"]})
     return _box(
         _verdict(told["satisfied"], f"{_rows(told)}", said=told.get("verdict")),
         _table(table.columns, table.rows),
@@ -102,7 +102,7 @@ def audit(told: Mapping[str, Any]) -> str:
             rows.append((name, _worst(near["risk"]), _worst(mixed)))
     sample = next((tables.looked_at(a.get("victims")) for a in told["attributes"]), "")
     found = [
-        (f"{tabling.SIGNS[f['severity']]} {f['severity']}", f["title"], f["meaning"], f["advice"])
+        (f"{tables.SIGNS[f['severity']]} {f['severity']}", f["title"], f["meaning"], f["advice"])
         for f in told["findings"]
     ]
     return _box(

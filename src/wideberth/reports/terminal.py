@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from wideberth.core.text import count, percent
-from wideberth.reports import tables, tabling
+from wideberth.reports import tables
 from wideberth.reports.content import Report
 from wideberth.reports.summary import losses
 from wideberth.risk.verdict import MARKS, WORDS
@@ -38,12 +38,12 @@ def render(report: Report, *, unicode: bool = True) -> list[RenderableType]:
     sign, word = MARKS[verdict["level"]], WORDS[verdict["level"]]
     parts: list[RenderableType] = [
         Text(write.text(told["title"]), style="bold"),
-        Text(write.text(tabling.release_in_words(told["release"]))),
+        Text(write.text(tables.release_in_words(told["release"]))),
         Text(write.text(f"\n{sign} {word}: {verdict['headline']}"), style=f"{style} bold"),
         write.pairs((line["about"], line["text"]) for line in verdict["sentences"]),
     ]
     if told["policy"]["principles"]:
-        parts += write.table(tabling.principles(told["policy"]))
+        parts += write.table(tables.principles(told["policy"]))
     parts += write.table(tables.identity(told["risk"]))
     for attribute in told["risk"]["after"]["attributes"]:
         parts += write.table(tables.learnt(attribute, _before(told, attribute["on"])))
@@ -51,16 +51,16 @@ def render(report: Report, *, unicode: bool = True) -> list[RenderableType]:
     if (unprotected := tables.unprotected(told["risk"])) is not None:
         parts += write.table(unprotected)
     if told["tradeoff"]:
-        parts += write.table(tabling.tradeoffs(told["tradeoff"]))
+        parts += write.table(tables.tradeoffs(told["tradeoff"]))
     parts += _bars(told, write)
     if told["utility"] and told["utility"].get("figures"):
-        parts += write.table(tabling.utility(told["utility"]))
+        parts += write.table(tables.utility(told["utility"]))
     if told["probe"]:
-        parts += write.table(tabling.probe(told["probe"]))
+        parts += write.table(tables.probe(told["probe"]))
     parts.append(write.head("Findings" if told["findings"] else "Findings: none"))
     for found in told["findings"]:
         severity = found["severity"]
-        line = f"{tabling.SIGNS[severity]} {severity}: {found['title']}"
+        line = f"{tables.SIGNS[severity]} {severity}: {found['title']}"
         parts.append(Text(write.text(line), style=_STYLES[severity]))
         parts.append(write.pairs([("", found["meaning"]), ("do:", found["advice"])]))
     parts += [Text(write.text(f"note: {note}"), style="yellow") for note in told["notes"]]
@@ -80,7 +80,7 @@ def _bars(told: dict[str, Any], write: _Writer) -> list[RenderableType]:
     sizes = (told["group_sizes"] or {}).get("histogram")
     if sizes:
         bars = [
-            (tabling.between(bar["from"], bar["to"]), bar["groups"], count(bar["groups"]))
+            (tables.between(bar["from"], bar["to"]), bar["groups"], count(bar["groups"]))
             for bar in sizes
         ]
         parts += write.bars("Groups by rows", bars)
@@ -112,7 +112,7 @@ class _Writer:
 
         return Text("\n" + self.text(text), style="bold")
 
-    def table(self, told: tabling.Table) -> list[RenderableType]:
+    def table(self, told: tables.Table) -> list[RenderableType]:
         """Return a table under its caption; numbers are at the right."""
         table = self._grid(head=True)
         for at, heading in enumerate(told.columns):

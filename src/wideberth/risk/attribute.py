@@ -26,8 +26,14 @@ from wideberth.principles import (
     Principle,
 )
 from wideberth.principles.allowance import commonly_allowed
-from wideberth.principles.columns import guarded_by, require_column, stacked, told_of, with_counts
-from wideberth.principles.subject import Subject
+from wideberth.principles.columns import (
+    Subject,
+    guarded_by,
+    require_column,
+    stacked,
+    told_of,
+    with_counts,
+)
 from wideberth.risk.counsel import Counsel
 
 #: How near is near: a number, or a share as in "10%".

@@ -48,8 +48,7 @@ from wideberth.risk.outcome import Attribute, Audit
 from wideberth.risk.priors import Believed, Priors
 from wideberth.risk.verdict import seeded
 from wideberth.risk.victims import Matching, faced, found_among, match, require_fit
-from wideberth.utility.measure import detail
-from wideberth.utility.utility import Utility
+from wideberth.utility.measure import Utility, detail
 
 #: How many pairs of a victim and a box that covers it are looked at, unless all of them are. A
 #: victim without an original is a box, and stands for the people in it: fewer will do.

@@ -16,8 +16,8 @@ from wideberth.errors import ParameterError, WideberthError
 from wideberth.principles import Principle, plain
 from wideberth.principles.allowance import allowed_codes, commonly_allowed
 from wideberth.principles.feasibility.limits import Whole
+from wideberth.principles.feasibility.nearness import rounded
 from wideberth.principles.feasibility.refusal import refusal
-from wideberth.principles.feasibility.rounding import rounded
 from wideberth.principles.remedies import Remedy
 
 _AGAIN = "The policy forbids this already: anonymize again with it."

@@ -28,10 +28,9 @@ from wideberth.labels import Axis, Published
 from wideberth.policy.guesses import looks_of
 from wideberth.risk.attacks import Faced, own_shares
 from wideberth.risk.attribute import Sensed
-from wideberth.risk.beyond_chance import Beyond
-from wideberth.risk.columns import read
+from wideberth.risk.disclosure import Beyond
 from wideberth.risk.findings import Finding
-from wideberth.risk.inputs import Taken
+from wideberth.risk.inputs import Taken, read
 
 #: How many columns are looked at, and how many rows of them in all comparisons together.
 COLUMNS, _ROWS = 50, 20_000_000

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -11,20 +12,126 @@ import numpy as np
 import polars as pl
 
 from wideberth import io
+from wideberth.core.codes import Column, encode, encode_as
 from wideberth.core.exact import Ints
 from wideberth.core.names import expanded
-from wideberth.core.strings import as_string
-from wideberth.errors import ParameterError, TableError, what_to_type
+from wideberth.core.strings import as_string, is_text
+from wideberth.core.types import infer_type
+from wideberth.errors import ParameterError, TableError, WideberthError, what_to_type
+from wideberth.io.manifest import MANIFEST, compare, manifest_path
 from wideberth.policy.guesses import guess_columns
 from wideberth.policy.people import People, people_in
 from wideberth.policy.policy import GROUP, Policy
 from wideberth.policy.roles import UNDECIDED
 from wideberth.policy.spec import Examined, as_published, attributes, examine, names_of
 from wideberth.policy.two_tables import COUNT, adopted, whole_counts
+from wideberth.principles import Principle, parse
 from wideberth.principles.columns import require_column
-from wideberth.release.anatomy import Anatomy, published
+from wideberth.release.align import written
+from wideberth.release.anatomized import Anatomy, published
 from wideberth.release.release import Release
-from wideberth.risk.telling import manifest_beside, principles_told
+
+# -----------------------------------------------------------------------------
+# Columns of a release and of its original, in codes that mean the same in both.
+
+
+def read(series: pl.Series) -> Column:
+    """Encode a published column, whatever it holds: text that is numbers as numbers.
+
+    >>> read(pl.Series("pay", ["100", "20", None, "20"])).codes.tolist()
+    [1, 0, 2, 0]
+    """
+    # A number that is none (NaN) counts as missing: other tools write it so.
+    if series.dtype == pl.Null:
+        series = series.cast(pl.String)
+    series = _finite(series)
+    return encode_as(series, infer_type(series)) if is_text(series.dtype) else encode(series)
+
+
+def read_both(above: pl.Series, *below: pl.Series) -> Column:
+    """Encode two columns, or more, as one: each below the one before.
+
+    >>> read_both(pl.Series("pay", ["7", "8"]), pl.Series("pay", [8.0])).codes.tolist()
+    [0, 1, 1]
+    """
+    # Of different types, they are compared as they are written: a CSV file's 25 is a number's 25.
+    columns = [as_string(_finite(series)) for series in (above, *below)]
+    if len({series.dtype for series in columns}) > 1:
+        columns = [_as_text(series) for series in columns]
+    return read(pl.concat([series.alias("") for series in columns]).alias(above.name))
+
+
+def _finite(series: pl.Series) -> pl.Series:
+    if not series.dtype.is_float() or bool(series.alias("").is_finite().all()):
+        return series
+    return pl.select(pl.when(series.is_finite()).then(series).alias("")).to_series()
+
+
+def _as_text(series: pl.Series) -> pl.Series:
+    if series.dtype == pl.Boolean:
+        return series.cast(pl.String)
+    if series.dtype.is_nested():
+        return pl.Series(series.name, [str(cell) for cell in series.to_list()], dtype=pl.String)
+    return written(series) if series.dtype.is_float() else series.cast(pl.String)
+
+
+# -----------------------------------------------------------------------------
+# What a release says of itself: the manifest in the file beside it, if it is of that file.
+
+
+def manifest_beside(
+    source: str | Path | None, second: object = None
+) -> tuple[Mapping[str, Any] | None, list[str]]:
+    """Return the manifest that lies beside a file, or in a folder; and what is wrong with it."""
+    # A manifest of other files is a TableError: what an audit finds must be of one release.
+    if source is None:
+        return None, []
+    folder = published(source)
+    first, other = folder or (source, None)
+    found = compare(first, second if isinstance(second, str | Path) else other)
+    if second is None and folder is None and found.told and "sha256" not in found.told["output"]:
+        raise TableError(
+            f"{Path(source).name} is one of the two tables of an anatomised release",
+            hint=what_to_type(
+                python="name their folder, or the second table as well (sensitive_table=)",
+                command="name their folder, or the second table as well (--sensitive-table)",
+            ),
+        )
+    asked = folder is not None or found.path == manifest_path(source)
+    notes = found.notes
+    if found.path is None and len(found.files) == 1 and second is not None:  # read beforehand
+        both = f"{found.files[0]} and its second table"
+        notes = [f"there is no {MANIFEST}: nothing says that {both} are of one release"]
+    return (found.told if asked else None), notes
+
+
+def require_whole(*others: str | Path) -> None:
+    """Refuse other releases that are not what the manifests beside them describe."""
+    # What cannot be read as a manifest is only warned of.
+    for other in others:
+        for doubt in compare(other).notes:
+            warnings.warn(doubt, io.TableWarning, stacklevel=3)
+
+
+def principles_told(manifest: Mapping[str, Any]) -> list[Principle]:
+    """Return the principles that a manifest says were verified; none if it cannot be read.
+
+    >>> principles_told({"principles": ["k-anonymity:k=5", "distinct-l:l=3 on pay"]})
+    [KAnonymity(on=None, k=5), DistinctLDiversity(on='pay', l=3, allowed=())]
+    """
+    found = []
+    for text in manifest.get("principles") or ():
+        name, _, on = str(text).partition(" on ")
+        try:
+            found.append(parse(f"{name},on={on}" if on else name))
+        except WideberthError:
+            return []
+    return found
+
+
+# -----------------------------------------------------------------------------
+# What is to be audited: a release of ours, or anybody's table about which little is known.
+
 
 #: What is said of a table whose columns nobody explained.
 _GUESSED = "roles were guessed from names and values: name the columns, or give a policy"

@@ -236,7 +236,7 @@ async def apply_policy(request: Request) -> Response:
 
 async def advice(request: Request) -> Response:
     """Return what is possible for a sensitive column, and hand over the picture of it."""
-    from wideberth.ui.tradeoffs import pictured
+    from wideberth.ui.comparison import pictured
 
     table = table_of(request)
     column = _text(await _body(request), "column")

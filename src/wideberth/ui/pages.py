@@ -16,8 +16,8 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
 
+from wideberth.reports.html import environment as environment_of
 from wideberth.reports.html import glance
-from wideberth.reports.pages import environment as environment_of
 from wideberth.ui import api, attachments, policy_forms
 from wideberth.ui.attachments import HIERARCHIES, POLICY
 from wideberth.ui.choices import KINDS, catalogue, of_size, unfit_for_anatomy

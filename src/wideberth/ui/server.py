@@ -41,7 +41,7 @@ def serve(
         import uvicorn
 
         from wideberth.ui.app import create
-        from wideberth.ui.peers import Connection
+        from wideberth.ui.security import Connection
     except ModuleNotFoundError as error:
         raise lacking(error) from None
     if table is not None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +14,222 @@ from wideberth import engines
 from wideberth.core.codes import Codes, Column, Domain
 from wideberth.core.exact import Bools, Ints
 from wideberth.core.groups import Groups, Partition
+from wideberth.core.text import as_html
 from wideberth.errors import ParameterError, TableError
 from wideberth.io.manifest import compare
 from wideberth.labels import Published
 from wideberth.policy.policy import Policy
 from wideberth.policy.spec import Examined, examine
 from wideberth.policy.two_tables import adopted
-from wideberth.utility.gathering import PLAIN, Gathered, chosen, require_original
-from wideberth.utility.metrics import Metric
-from wideberth.utility.queries import RELEASE, encoded_alike, told_by
-from wideberth.utility.utility import Utility
+from wideberth.principles import DistinctLDiversity, KAnonymity
+from wideberth.principles.columns import require_column
+from wideberth.utility.metrics import Figure, Material, Metric, iterate, lookup
+from wideberth.utility.queries import ORIGINAL, RELEASE, encoded_alike, told_by
+
+# -----------------------------------------------------------------------------
+# What a release is worth: the answers of all metrics.
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class Utility:
+    """What a release is worth.
+
+    Parameters
+    ----------
+    rows, groups : int
+        What is published. A group of rows that say ``*`` of everything is none.
+    suppressed : int
+        How many rows of the original are not published, or only as ``*``.
+    original_rows : int, optional
+        How many rows the original has.
+    figures : mapping
+        The answer of each metric, by name.
+    not_measured : mapping
+        Why other metrics have none, by name.
+    notes : list of str
+        What a reader must know.
+    """
+
+    rows: int
+    groups: int
+    suppressed: int
+    original_rows: int | None
+    figures: Mapping[str, Figure]
+    not_measured: Mapping[str, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    def __getitem__(self, name: str) -> float:
+        """Return the value of a metric."""
+        if name not in self.figures:
+            reason = self.not_measured.get(name, "there is no such metric among those asked for")
+            raise KeyError(f"{name}: {reason}")
+        return self.figures[name].value
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, for JSON."""
+        sizes = self.figures.get("group-sizes")
+        return {
+            "rows": self.rows,
+            "groups": self.groups,
+            "suppressed": self.suppressed,
+            "original_rows": self.original_rows,
+            "figures": [
+                {**_facts(lookup(name)), **figure.to_dict()}
+                for name, figure in self.figures.items()
+            ],
+            "not_measured": [
+                {"name": name, "title": lookup(name).title, "reason": reason}
+                for name, reason in self.not_measured.items()
+            ],
+            "group_sizes": None if sizes is None else dict(sizes.details),
+            "notes": self.notes,
+        }
+
+    @property
+    def table(self) -> pl.DataFrame:
+        """The figures by quasi-identifier: one row each, one column a metric."""
+        by_name = {n: f.by_attribute for n, f in self.figures.items() if f.by_attribute}
+        names = list(dict.fromkeys(name for by in by_name.values() for name in by))
+        columns = {metric: [by.get(name) for name in names] for metric, by in by_name.items()}
+        return pl.DataFrame({"quasi-identifier": names, **columns})
+
+    def _repr_html_(self) -> str:
+        """Show it in a notebook."""
+        return as_html("utility", self.to_dict())
+
+    def __str__(self) -> str:
+        """Return one line a metric."""
+        lines = [f"{self.rows:,} rows in {self.groups:,} groups, {self.suppressed:,} suppressed"]
+        for name, figure in self.figures.items():
+            by = ", ".join(f"{key} {value:.4g}" for key, value in figure.by_attribute.items())
+            note = f"; {figure.note}" if figure.note else ""
+            lines.append(f"{name}: {figure.value:.4g}" + (f" ({by})" if by else "") + note)
+        lines += [f"{name}: not measured, {why}" for name, why in self.not_measured.items()]
+        return "\n".join(lines + [f"note: {note}" for note in self.notes])
+
+    __repr__ = __str__
+
+
+def _facts(metric: type[Metric]) -> dict[str, Any]:
+    return {
+        "name": metric.name,
+        "title": metric.title,
+        "goal": metric.goal,
+        "low": metric.low,
+        "high": metric.high,
+    }
+
+
+# -----------------------------------------------------------------------------
+# What metrics are asked about: a table, and its original, counted. Nothing here sees a row.
+
+
+#: Reads a sensitive attribute as it is, with its tree if it has one.
+PLAIN = DistinctLDiversity(l=1)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Gathered:
+    """What is counted of a table and its original, so that whoever measures needs no rows."""
+
+    rows: int
+    sizes: Ints  # the rows of each group
+    # which groups say ``*`` of every quasi-identifier; None where groups are no boxes
+    starred: Bools | None = None
+    original_rows: int | None = None
+    published: Published | None = None  # from here on, see `Material`
+    groups: Groups | None = None
+    domain: Domain | None = None
+    boxed: Groups | None = None
+    values: Codes | None = None
+    unlike: str | None = None
+
+    def utility(
+        self,
+        given: Examined,
+        metrics: Sequence[type[Metric]] | None,
+        *,
+        manifest: Mapping[str, Any],
+        k: int | None,
+        seed: int,
+    ) -> Utility:
+        """Ask the metrics; see `measured`."""
+        material = self._material(given, manifest, k, seed)
+        figures, not_measured = {}, {}
+        for metric in list(iterate()) if metrics is None else metrics:
+            answer = metric().answer(material)
+            if isinstance(answer, str):
+                not_measured[metric.name] = answer
+            else:
+                figures[metric.name] = answer
+        return Utility(
+            rows=int(material.sizes.sum()),
+            groups=len(material.sizes),
+            suppressed=material.suppressed,
+            original_rows=self.original_rows,
+            figures=figures,
+            not_measured=not_measured,
+            notes=list(self._notes(material, manifest)),
+        )
+
+    def _material(
+        self, given: Examined, manifest: Mapping[str, Any], k: int | None, seed: int
+    ) -> Material:
+        sizes, starred = self.sizes, self.starred
+        suppressed = (manifest.get("suppressed") or {}).get("rows", 0)
+        if self.original_rows is not None:
+            suppressed = self.original_rows - self.rows
+        if starred is not None and not starred.all():  # rows of which nothing is said
+            suppressed, sizes = suppressed + int(sizes[starred].sum()), sizes[~starred]
+        transform = manifest.get("transform") or (given.policy.transform if given.policy else {})
+        return Material(
+            sizes=sizes,
+            suppressed=int(suppressed),
+            published=self.published,
+            groups=self.groups,
+            domain=self.domain,
+            boxed=self.boxed,
+            values=self.values,
+            unlike=self.unlike,
+            k=k or max((p.k for p in given.principles if isinstance(p, KAnonymity)), default=None),
+            anatomised=given.counted is not None,
+            weights=transform.get("weights") or {},
+            seed=seed,
+        )
+
+    def _notes(self, material: Material, manifest: Mapping[str, Any]) -> Iterator[str]:
+        if self.original_rows is None and not manifest:
+            yield "the original is not given: how many rows were suppressed is not known"
+        if self.original_rows is None and self.published is not None:
+            yield "the original is not given: losses are shares of what the labels span together"
+        starred = int(self.rows - material.sizes.sum())
+        if starred:
+            yield f"rows that say * of every quasi-identifier, and count as suppressed: {starred:,}"
+
+
+def require_original(given: Examined, original: pl.DataFrame, rows: int, all_rows: int) -> None:
+    """Refuse an original that a table was not made from."""
+    for column in [*given.attributes, *given.sensitive]:
+        require_column(original, column, ORIGINAL)
+    if all_rows < rows:
+        raise TableError(
+            f"{RELEASE} has {rows:,} rows, {ORIGINAL} only {all_rows:,}",
+            hint="both must belong together",
+        )
+
+
+def chosen(metrics: str | Sequence[str] | None) -> list[type[Metric]] | None:
+    """Return the metrics that are asked for; None stands for all of them."""
+    if metrics is None:
+        return None
+    found = [lookup(name) for name in ([metrics] if isinstance(metrics, str) else metrics)]
+    if not found:
+        raise ParameterError("no metric is asked for", hint="leave metrics out for all of them")
+    return found
+
+
+# -----------------------------------------------------------------------------
+# measure: what a published table is still worth, by every metric that can be computed.
 
 
 def measure(

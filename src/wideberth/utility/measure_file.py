@@ -12,14 +12,12 @@ import numpy.typing as npt
 import polars as pl
 
 from wideberth import io
-from wideberth.checks.fold import require_values, settle
-from wideberth.checks.folding import Block, Question
+from wideberth.checks.fold import Block, Question, require_values, settle
 from wideberth.core.codes import Domain
 from wideberth.core.exact import Ints
 from wideberth.core.groups import Groups, Partition
 from wideberth.engines.duckdb.coded import Coded, Grouping
-from wideberth.engines.duckdb.limits import limit_of
-from wideberth.engines.duckdb.source import Source
+from wideberth.engines.duckdb.source import Source, limit_of
 from wideberth.errors import EngineError, ParameterError
 from wideberth.labels import Axis, Published
 from wideberth.labels.axes import read_axis
@@ -27,9 +25,8 @@ from wideberth.labels.boxes import columns_of
 from wideberth.policy.policy import Policy
 from wideberth.policy.spec import Examined
 from wideberth.principles.counts import COUNT, Digest, Sensed, of_no_row
-from wideberth.utility.gathering import PLAIN, Gathered, chosen, require_original
+from wideberth.utility.measure import PLAIN, Gathered, Utility, chosen, require_original
 from wideberth.utility.metrics import Metric, iterate
-from wideberth.utility.utility import Utility
 
 #: Of all memory, the part that boxes, groups and histograms may take, each.
 _SHARE = 4

@@ -251,7 +251,7 @@ def box_answers(workload: Workload, published: Published, groups: Groups) -> Flo
     >>> box_answers(ask, Published.read(release, ["age"]), Groups.of([[0, 1]], width=2))
     array([0.75])
     """
-    from wideberth.kernels.counting import expected, shares
+    from wideberth.kernels.exposure import expected, shares
 
     axes = published.axes
     labels = np.ascontiguousarray(published.labels.T)

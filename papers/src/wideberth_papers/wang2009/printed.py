@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from wideberth import datasets
-from wideberth.checks.adversary import claims
+from wideberth.checks.check import claims
 from wideberth.core.codes import encode, join
 from wideberth.distances import space
 from wideberth.principles import Dissimilarity

@@ -14,16 +14,13 @@ from time import monotonic
 import numpy as np
 
 from wideberth.algorithms.lattice.bounds import NoBounds, bounds_for
-from wideberth.algorithms.lattice.boxes import Boxes
 from wideberth.algorithms.lattice.measures import ByAttribute, Facts, Measure, measure_of
-from wideberth.algorithms.lattice.probing import Budget, Probe
 from wideberth.algorithms.lattice.problem import Engine, Ground, Prices
 from wideberth.algorithms.lattice.rule_judge import Plain, partition_at, satisfying
-from wideberth.algorithms.lattice.search import Found, optimum
+from wideberth.algorithms.lattice.search import Boxes, Budget, Found, Probe, optimum
 from wideberth.core.exact import Ints
-from wideberth.core.groups import Partition
+from wideberth.core.groups import Partition, tally
 from wideberth.core.progress import Progress
-from wideberth.core.tallying import tally
 from wideberth.errors import InfeasibleError, ParameterError
 from wideberth.principles.base import rows
 from wideberth.principles.feasibility.refusal import Alternative, refusal, weaker

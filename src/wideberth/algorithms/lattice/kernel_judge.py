@@ -9,12 +9,10 @@ from typing import Any
 import numpy as np
 
 from wideberth.algorithms.demand import Demand
-from wideberth.algorithms.lattice.problem import Ground, Prices, Verdict
-from wideberth.algorithms.lattice.shape import Node
+from wideberth.algorithms.lattice.problem import Ground, Node, Prices, Verdict
 from wideberth.core.codes import Column, Domain
 from wideberth.core.exact import Floats, Ints
-from wideberth.core.groups import Partition
-from wideberth.core.tallying import tally
+from wideberth.core.groups import Partition, tally
 from wideberth.errors import ParameterError
 from wideberth.kernels import cache, kinds, lattice_judge, lattice_rollup
 from wideberth.kernels import judge as judging

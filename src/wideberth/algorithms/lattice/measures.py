@@ -15,8 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from wideberth.algorithms.lattice.levels import Ladder
-from wideberth.algorithms.lattice.problem import Prices, Verdict
-from wideberth.algorithms.lattice.shape import Node
+from wideberth.algorithms.lattice.problem import Node, Prices, Verdict
 from wideberth.core.exact import Floats
 from wideberth.errors import ParameterError
 

@@ -11,12 +11,10 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from wideberth.algorithms.lattice.levels import Ladder
-from wideberth.algorithms.lattice.problem import Ground, Prices, Verdict
-from wideberth.algorithms.lattice.shape import Node
+from wideberth.algorithms.lattice.problem import Ground, Node, Prices, Verdict
 from wideberth.core.codes import Codes, Column, compress
 from wideberth.core.exact import Bools, Floats, Ints, whole
-from wideberth.core.groups import Groups, Partition
-from wideberth.core.tallying import rolled, tally
+from wideberth.core.groups import Groups, Partition, rolled, tally
 
 
 class Plain:

@@ -17,8 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from wideberth.algorithms.mondrian.arrangement import Arrangement
-from wideberth.algorithms.mondrian.leaves import Leaves
+from wideberth.algorithms.mondrian.arrangement import Arrangement, Leaves
 from wideberth.algorithms.mondrian.rule_splitter import Judge
 from wideberth.core.exact import Floats, Ints
 from wideberth.core.groups import Partition

@@ -18,8 +18,7 @@ from functools import partial
 import numpy as np
 
 from wideberth.algorithms.demand import Demand
-from wideberth.algorithms.mondrian.arrangement import Arrangement
-from wideberth.algorithms.mondrian.leaves import Leaves
+from wideberth.algorithms.mondrian.arrangement import Arrangement, Leaves
 from wideberth.algorithms.mondrian.rule_splitter import Judge
 from wideberth.core.codes import Column, Domain
 from wideberth.core.exact import Ints
@@ -30,8 +29,7 @@ from wideberth.kernels.randomness import KEY, Chance, Stream, subkey
 from wideberth.principles import KAnonymity
 from wideberth.principles.partition.caps import Searched
 from wideberth.principles.partition.deal import deal
-from wideberth.principles.partition.local import Local
-from wideberth.principles.partition.swap import coloured, part
+from wideberth.principles.partition.swap import Local, coloured, part
 
 #: Rows of a block: at most, and at least, if quasi-identifiers permit.
 _MOST, _LEAST = 1024, 256

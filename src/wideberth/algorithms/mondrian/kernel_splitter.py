@@ -15,14 +15,20 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from wideberth.algorithms.mondrian.arrangement import Arrangement
-from wideberth.algorithms.mondrian.leaves import Boxes, Leaves, Pools, Style, exchanged
+from wideberth.algorithms.mondrian.arrangement import (
+    Arrangement,
+    Boxes,
+    Leaves,
+    Pools,
+    Style,
+    exchanged,
+)
 from wideberth.core.exact import Floats, Ints
 from wideberth.core.groups import Partition
 from wideberth.core.threads import Task, cores, work_off
 from wideberth.hierarchy.quasi import Quasi
 from wideberth.kernels import cuts as cutting
-from wideberth.kernels import equal_groups, exchanging, kinds, refine, sort
+from wideberth.kernels import equal_groups, kinds, refine, sort
 from wideberth.kernels import judge as judging
 from wideberth.kernels.cache import warm
 
@@ -34,7 +40,7 @@ _LARGE = 1 << 17
 
 
 class Compiled:
-    """See `wideberth.algorithms.mondrian.leaves.Engine`."""
+    """See `wideberth.algorithms.mondrian.arrangement.Engine`."""
 
     def __init__(self, task: Arrangement, threads: int | None, settled: Settled) -> None:
         self.task = task
@@ -206,7 +212,7 @@ class Compiled:
     def exchange(self, leaves: Leaves, near: Ints) -> tuple[Leaves, int]:
         """Move and swap rows between near leaves."""
         at = np.stack([line[self.matrix[:, a]] for a, line in enumerate(self.task.places)], axis=1)
-        return exchanged(leaves, near, at, self.task.unit, exchanging.exchange_rows)
+        return exchanged(leaves, near, at, self.task.unit, refine.exchange_rows)
 
     def centres(self, leaves: Leaves) -> Floats:
         """Return the middle of each leaf's box."""

@@ -13,8 +13,15 @@ from typing import Any
 import numpy as np
 
 from wideberth.algorithms.demand import Demand
-from wideberth.algorithms.mondrian.arrangement import Arrangement
-from wideberth.algorithms.mondrian.leaves import Boxes, Leaves, Pools, Style, boxes_of, exchanged
+from wideberth.algorithms.mondrian.arrangement import (
+    Arrangement,
+    Boxes,
+    Leaves,
+    Pools,
+    Style,
+    boxes_of,
+    exchanged,
+)
 from wideberth.core.exact import Floats, Ints
 from wideberth.core.groups import Groups, Partition
 from wideberth.errors import InfeasibleError
@@ -22,7 +29,7 @@ from wideberth.kernels.kinds import BY_NEARNESS, EFFORT_AT_RANKS, EFFORT_AT_VALU
 from wideberth.principles.partition.deal import hands as hands_of
 from wideberth.principles.partition.deal import labels_of
 from wideberth.principles.partition.decide import SUBSETS, covered
-from wideberth.principles.partition.local import Local
+from wideberth.principles.partition.swap import Local
 from wideberth.principles.proximity import _Neighbourhoods
 
 #: Rows that may change places, at most, before a table is refused.
@@ -30,7 +37,7 @@ SOUGHT = 1024
 
 
 class Plain:
-    """See `wideberth.algorithms.mondrian.leaves.Engine`."""
+    """See `wideberth.algorithms.mondrian.arrangement.Engine`."""
 
     def __init__(self, task: Arrangement, settled: Callable[[int], None]) -> None:
         self.task = task

@@ -25,9 +25,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from wideberth.algorithms.demand import Demand
-from wideberth.algorithms.mondrian.arrangement import Arrangement, check_list
+from wideberth.algorithms.mondrian.arrangement import (
+    Arrangement,
+    Boxes,
+    Engine,
+    Leaves,
+    Pools,
+    Style,
+    boxes_of,
+    check_list,
+)
 from wideberth.algorithms.mondrian.blocks import in_blocks
-from wideberth.algorithms.mondrian.leaves import Boxes, Engine, Leaves, Pools, Style, boxes_of
 from wideberth.algorithms.mondrian.rule_splitter import Judge, Plain
 from wideberth.core.codes import Codes
 from wideberth.core.exact import Ints

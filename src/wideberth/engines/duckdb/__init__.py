@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import Any
 
 _FUNCTIONS = {
-    "advise": ("wideberth.checks.advising_part", "advise_file"),
+    "advise": ("wideberth.checks.advise_large", "advise_file"),
     "anonymize": ("wideberth.release.release_file", "anonymize_file"),
     "check": ("wideberth.checks.check_file", "check_file"),
     "measure": ("wideberth.utility.measure_file", "measure_file"),

@@ -17,7 +17,7 @@ import polars as pl
 from wideberth.core.codes import encode
 from wideberth.core.exact import Ints
 from wideberth.core.strings import is_text
-from wideberth.core.vectors import require_finite
+from wideberth.core.types import require_finite
 from wideberth.errors import TableError
 from wideberth.hierarchy.quasi import FIXED, ONE_WAY, PERHAPS, in_one_way
 from wideberth.io.formats import check_dates

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from wideberth.core.strings import is_text
-from wideberth.core.vectors import require_finite
+from wideberth.core.types import require_finite
 from wideberth.errors import TableError
 from wideberth.hierarchy.quasi import FIXED, ONE_WAY, PERHAPS, in_one_way
 from wideberth.policy.people import LOOKED_AT, People, people_there

@@ -28,9 +28,7 @@ from wideberth.errors import TableError
 from wideberth.policy.people import People
 from wideberth.policy.strays import Strays
 from wideberth.principles.counts import Coding, Digest
-from wideberth.release.finishing import examples
-from wideberth.release.leveling_part import Labels
-from wideberth.release.parts import Job
+from wideberth.release.parts import Job, Labels, examples
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

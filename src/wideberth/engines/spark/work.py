@@ -18,8 +18,7 @@ import polars as pl
 from wideberth.engines.spark.failures import carried
 from wideberth.engines.split.scan import Scan
 from wideberth.errors import EngineError
-from wideberth.release.finishing import Finished, finish
-from wideberth.release.parts import Job
+from wideberth.release.parts import Finished, Job, finish
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -22,11 +22,227 @@ import numpy.typing as npt
 from wideberth.algorithms.mondrian.arrangement import Arrangement
 from wideberth.core.exact import Ints
 from wideberth.core.progress import Progress
-from wideberth.engines.split.candidates import Cuts, Table, cuts_of
 from wideberth.engines.split.histogram_judge import Court
-from wideberth.engines.split.scan import Scan, Sheets
-from wideberth.engines.split.scripts import Script
+from wideberth.engines.split.scan import CELLS, Layout, Scan, Sheets
 from wideberth.kernels.kinds import EFFORT_AT_VALUES, tries
+
+# -----------------------------------------------------------------------------
+# The cuts of a node, the cheapest first, told from its table: the kernels' own order.
+#
+# A node's table holds, by attribute and value, how many rows there are and the extremes of every
+# attribute among them. What a cut loses follows from running extremes, without a look at rows.
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """What is known of a node; see `wideberth.kernels.table_scan.Sheets`."""
+
+    begins: Ints  # where the cells of each attribute begin
+    counts: Ints  # by cell, as are the other two
+    lows: npt.NDArray[np.int32]
+    highs: npt.NDArray[np.int32]
+
+    @property
+    def attributes(self) -> int:
+        """How many quasi-identifiers there are."""
+        return self.lows.shape[1]
+
+    def present(self, a: int) -> Ints:
+        """Return the cells of an attribute that hold rows."""
+        begin, end = int(self.begins[a]), int(self.begins[a + 1])
+        return begin + np.flatnonzero(self.counts[begin:end])
+
+
+@dataclass(frozen=True, eq=False)
+class Cuts:
+    """Cuts, the cheapest first: attribute, last value on the left, rows on the left."""
+
+    by: Ints
+    value: Ints
+    left: Ints
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self.by)
+
+
+def cuts_of(table: Table, rows: int, places: npt.NDArray[np.int32], unit: int, paper: bool) -> Cuts:
+    """Return the cuts of a node that leave both halves enough rows."""
+    # `places` are those of `Arrangement.places`. `paper`: only the cut next to the median of each
+    # attribute counts.
+    found = []
+    for a in range(table.attributes):
+        cells = table.present(a)
+        if len(cells) < 2:
+            continue
+        values = cells - table.begins[a]
+        upto = np.cumsum(table.counts[cells])
+        at = np.arange(len(cells) - 1)
+        if paper:
+            at, last = _next_to_median(upto, values, rows)
+        else:
+            last = values[:-1]
+        left = upto[at]
+        enough = (left >= unit) & (rows - left >= unit)
+        before = _extents(table, cells, places)
+        behind = _extents(table, cells[::-1], places)[::-1]
+        loss = left * before[at] + (rows - left) * behind[at + 1]
+        many = np.full(len(at), a)
+        found.append(np.stack((loss, many, last, left), axis=1)[enough])
+    if not found:
+        return Cuts(*np.zeros((3, 0), np.int64))
+    loss, by, value, left = np.concatenate(found).T
+    order = _cheapest_first(loss)
+    return Cuts(by[order], value[order], left[order])
+
+
+def _next_to_median(upto: Ints, values: Ints, rows: int) -> tuple[Ints, Ints]:
+    """Return the place of the cut nearest the middle, and its last value on the left."""
+    middle = int(np.searchsorted(upto, (rows - 1) // 2, side="right"))
+    below = int(upto[middle - 1]) if middle else 0
+    above = int(upto[middle])
+    if above == rows or (below and rows - 2 * below < 2 * above - rows):
+        # The kernel names the value before the median's, whether rows hold it or not.
+        return np.array([middle - 1]), values[[middle]] - 1
+    return np.array([middle]), values[[middle]]
+
+
+def _extents(table: Table, cells: Ints, places: npt.NDArray[np.int32]) -> Ints:
+    """Return the extent of the first cell's rows, of the first two cells', and so on."""
+    low = np.minimum.accumulate(table.lows[cells], axis=0)
+    high = np.maximum.accumulate(table.highs[cells], axis=0)
+    extents = np.zeros(len(cells), np.int64)
+    for b, line in enumerate(places):
+        extents += line[high[:, b]].astype(np.int64) - line[low[:, b]]
+    return extents
+
+
+def _cheapest_first(loss: Ints) -> Ints:
+    """Order cuts by loss, then by position; what is too large for the kernels is rounded."""
+    many = max(len(loss), 1)
+    worst = int(loss.max(initial=0))
+    shift = 0
+    while worst >> shift > 2**62 // many:
+        shift += 1
+    return np.argsort(loss >> shift, kind="stable")
+
+
+# -----------------------------------------------------------------------------
+# What one scan is to do, put together node by node, within bounds of memory.
+
+
+if TYPE_CHECKING:
+    pass
+
+
+class Script:
+    """A scan being put together; nodes for which there is no room are left for another one."""
+
+    def __init__(
+        self, by: Sequence[int], value: Sequence[int], child: Sequence[int], layout: Layout
+    ) -> None:
+        self.layout = layout
+        self.by, self.value, self.child = list(by), list(value), list(child)
+        self.tables: dict[int, int] = {}  # by number of the node
+        self.filled: list[Node] = []
+        self.asked: dict[Node, Sequence[int]] = {}
+        self._first: dict[Node, int] = {}
+        self._ahead: dict[Node, list[int | None]] = {}
+        self._by: list[int] = []
+        self._value: list[int] = []
+        width, d = int(layout.begins[-1]), len(layout.spans)
+        self._room = max(CELLS // (width * (1 + d)), 2)
+        self._space = max(CELLS // max(int(layout.edges[-1]), 1), 2)
+
+    def fill(self, node: Node) -> None:
+        """Let a node's table be filled."""
+        if len(self.tables) < self._room:
+            self._slot(node.number)
+            self.filled.append(node)
+
+    def _slot(self, number: int) -> int:
+        return self.tables.setdefault(number, len(self.tables))
+
+    def ask(
+        self, node: Node, cuts: Sequence[int], *, whole: bool = False, ahead: Sequence[bool] = ()
+    ) -> None:
+        """Let the left halves of cuts be counted."""
+        # If there is no room for all cuts, the first ones. `whole`: all of the node's rows are
+        # counted first. `ahead`: for each half of the first cut, whether its table is filled as
+        # well.
+        if self.asked and len(self._by) + whole + len(cuts) > self._space:
+            return
+        self.asked[node] = cuts[: max(self._space - whole, 1)]
+        self._first[node] = len(self._by)
+        if whole:
+            self._by.append(-1)
+            self._value.append(0)
+        assert node.cuts is not None  # noqa: S101 - some of them are asked about
+        for cut in self.asked[node]:
+            self._by.append(int(node.cuts.by[cut]))
+            self._value.append(int(node.cuts.value[cut]))
+        if any(ahead) and len(self.tables) + sum(ahead) <= self._room:
+            # As if the first cut were made already.
+            number = len(self.by)
+            cut = self.asked[node][0]
+            self.by[node.number] = int(node.cuts.by[cut])
+            self.value[node.number] = int(node.cuts.value[cut])
+            self.child[node.number] = number
+            for line in (self.by, self.value, self.child):
+                line += [-1, -1]
+            self._ahead[node] = [
+                self._slot(number + side) if wanted else None for side, wanted in enumerate(ahead)
+            ]
+
+    def scan(self) -> Scan:
+        """Return what is to be asked of the rows."""
+        table = np.full(len(self.by), -1, np.int64)
+        for number, slot in self.tables.items():
+            table[number] = slot
+        ask = np.full(len(self.by), -1, np.int64)
+        for place, node in enumerate(self.asked):
+            ask[node.number] = place
+        return Scan(
+            layout=self.layout,
+            by=np.array(self.by, np.int64),
+            value=np.array(self.value, np.int64),
+            child=np.array(self.child, np.int64),
+            table=table,
+            ask=ask,
+            first=np.array([*self._first.values(), len(self._by)], np.int64),
+            question_by=np.array(self._by, np.int64),
+            question_value=np.array(self._value, np.int64),
+        )
+
+    def table(self, sheets: Sheets, node: Node) -> Table:
+        """Return the table of a node that was to be filled."""
+        return self._table(sheets, self.tables[node.number])
+
+    def promised(self, sheets: Sheets, node: Node) -> tuple[Table | None, Table | None]:
+        """Return the tables of the halves of a node's first cut, those that were to be filled."""
+        left, right = self._ahead.get(node, (None, None))
+        return (
+            None if left is None else self._table(sheets, left),
+            None if right is None else self._table(sheets, right),
+        )
+
+    def _table(self, sheets: Sheets, slot: int) -> Table:
+        # Copies: the sheets of a scan must not live as long as one of its nodes.
+        lows, highs = sheets.lows[slot].copy(), sheets.highs[slot].copy()
+        return Table(self.layout.begins, sheets.counts[slot].copy(), lows, highs)
+
+    def histograms(self, sheets: Sheets, node: Node) -> Ints:
+        """Return what was counted for a node."""
+        order = list(self._first)
+        at = order.index(node)
+        first = self._first[node]
+        last = self._first[order[at + 1]] if at + 1 < len(order) else len(self._by)
+        return sheets.histograms[first:last]
+
+
+# -----------------------------------------------------------------------------
+# The split tree of a large table, grown by scans until all its leaves fit into a worker.
+
 
 #: Gives the sum of what all rows answer.
 Look: TypeAlias = Callable[[Scan], Sheets]

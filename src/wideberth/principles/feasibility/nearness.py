@@ -7,9 +7,12 @@ stays so for a smaller ε or δ, what is impossible for a larger one.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
 from fractions import Fraction
 from functools import cached_property, partial
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -18,16 +21,248 @@ from wideberth.core.codes import Column
 from wideberth.core.exact import Floats, Ints, fraction
 from wideberth.core.groups import Groups, Partition
 from wideberth.core.memory import bounded
-from wideberth.distances import Metric, Similarity, Space, space
+from wideberth.distances import Branches, Metric, Similarity, Space, Windows, space
+from wideberth.distances.custom import Called
 from wideberth.errors import ParameterError
 from wideberth.principles import Dissimilarity
 from wideberth.principles.dissimilarity import Dissimilar
-from wideberth.principles.feasibility.brackets import Bracket, Narrowing, halfway, last
 from wideberth.principles.feasibility.gaps import Spacing
-from wideberth.principles.feasibility.risking import RiskCurve, risk_curve
-from wideberth.principles.feasibility.rounding import rounded
-from wideberth.principles.feasibility.ruling import FEW, ruled_out
-from wideberth.principles.partition.decide import Answer, Verdict
+from wideberth.principles.partition.decide import Answer, Verdict, Witness, overfull
+from wideberth.principles.partition.swap import Cap
+
+# -----------------------------------------------------------------------------
+# Numbers that are short to write, on the side on which they stay true.
+
+
+def rounded(value: Fraction, *, up: bool, digits: int = 6) -> Fraction:
+    """Return a number that is short to write, on the given side of the exact one.
+
+    >>> rounded(Fraction(2, 3), up=False, digits=2), rounded(Fraction(1200), up=True)
+    (Fraction(33, 50), Fraction(1200, 1))
+    """
+    if value.denominator == 1:
+        return value
+    with localcontext(prec=digits, rounding=ROUND_CEILING if up else ROUND_FLOOR):
+        return Fraction(Decimal(value.numerator) / Decimal(value.denominator))
+
+
+# -----------------------------------------------------------------------------
+# How strong a parameter can be where that is hard to tell: what is certain on either side.
+
+
+#: Asks for a value: the verdict, and the end that it moves: how far a yes, or a no, is known.
+Probe = Callable[[Fraction], tuple[Verdict, Fraction]]
+
+
+@dataclass(frozen=True)
+class Bracket:
+    """Bounds on the strongest value of a parameter; what lies between them is unknown."""
+
+    feasible: Fraction | None  # possible up to here; None if no value is known to be
+    infeasible: Fraction | None  # impossible from here on; None if no value is known to be
+    attained: bool = True  # whether `feasible` itself is possible, not only what is below
+    beyond: bool = False  # whether only values above `infeasible` are impossible, not itself
+    every: bool = False  # whether all values are possible
+
+    @property
+    def gap(self) -> Fraction | None:
+        """How far the two are apart: 0 if nothing is left to know, None if one is not known."""
+        if self.every or (self.feasible is None and self.infeasible == 0):
+            return Fraction(0)
+        if self.feasible is None or self.infeasible is None:
+            return None
+        return self.infeasible - self.feasible
+
+
+class Narrowing:
+    """A search that moves both ends of a bracket towards each other."""
+
+    def __init__(
+        self,
+        low: Fraction,
+        high: Fraction | None,
+        *,
+        top: Fraction,
+        between: Callable[[Fraction, Fraction], Fraction],
+        close: Callable[[Fraction, Fraction], bool],
+    ) -> None:
+        # `low` is possible; all from `high` on is impossible; nothing above `top` is asked for.
+        self.low, self.high, self.top = low, high, top
+        self.between, self.close = between, close
+
+    def ask(self, value: Fraction, probe: Probe) -> Verdict:
+        """Ask for a value, and move an end if the answer is certain."""
+        verdict, end = probe(value)
+        if verdict == "yes":
+            self.low = max(self.low, end)
+        elif verdict == "no":
+            self.high = end if self.high is None else min(self.high, end)
+        return verdict
+
+    def lower(self, probe: Probe, tries: int) -> None:
+        """Look for the first no; below it, the answer may be unknown for a while."""
+        edge = self.low
+        for _ in range(tries):
+            high = self.top if self.high is None else self.high
+            edge = max(edge, self.low)
+            if edge >= high or self.close(edge, high):
+                break
+            middle = self.between(edge, high)
+            if self.ask(middle, probe) != "no":
+                edge = middle
+
+    def lift(self, probe: Probe, tries: int, guesses: Iterable[Fraction] = ()) -> None:
+        """Look for the last yes, first at some guesses; above it, the answer may be unknown."""
+        edge = self.top
+        for guess in guesses:
+            if self.low < guess <= edge and self.ask(guess, probe) != "yes":
+                edge = guess
+        for _ in range(tries):
+            edge = min(edge, self.top if self.high is None else self.high)
+            if self.low >= edge or self.close(self.low, edge):
+                break
+            middle = self.between(self.low, edge)
+            if self.ask(middle, probe) != "yes":
+                edge = middle
+
+
+def halfway(low: Fraction, high: Fraction) -> Fraction:
+    """Return a short number about halfway between two others.
+
+    >>> halfway(Fraction(1, 2), Fraction(3, 4))
+    Fraction(5, 8)
+    """
+    middle = (low + high) / 2
+    short = rounded(middle, up=False)
+    return short if low < short < high else middle
+
+
+def last(most: int, possible: Callable[[int], bool]) -> int:
+    """Return the last possible number from 1 to ``most``, possible ones coming first; else 0.
+
+    >>> last(9, lambda number: number * number < 30)
+    5
+    """
+    low = 0
+    while low < most:
+        middle = (low + most + 1) // 2
+        if possible(middle):
+            low = middle
+        else:
+            most = middle - 1
+    return low
+
+
+# -----------------------------------------------------------------------------
+# Which δ of (ε,δ)^k-dissimilarity a no rules out: all that are larger, and often some more.
+
+
+#: Rows of which every possible δ is considered.
+FEW = 1000
+
+
+def ruled_out(answer: Answer, delta: Fraction, n: int, unit: int) -> Fraction:
+    """Return the δ above which a no is certain, from a no for one of them."""
+    witness, bound = answer.witness, delta
+    if witness is not None and witness.kind == "vertex":
+        bound = min(bound, Fraction(n - 1 - witness.rows, unit - 1))
+    if witness is not None and witness.kind == "clique":
+        bound = min(bound, Fraction(n - witness.rows, n - n // unit))
+        if n <= FEW:
+            return _room(witness, bound, n, unit)
+    return _largest_below(delta, n, unit) if n <= FEW and bound == delta else bound
+
+
+def _room(witness: Witness, bound: Fraction, n: int, unit: int) -> Fraction:
+    """Return the largest δ that has room for a crowd, by whole rows in groups of any sizes."""
+    low, high = Fraction(0), bound
+    while high - low > Fraction(1, n * n):
+        middle = halfway(low, high)
+        if overfull(n, witness.rows, Cap.of_share(middle), unit) is None:
+            low = middle
+        else:
+            high = _largest_below(middle, n, unit)
+    return high
+
+
+def _largest_below(delta: Fraction, n: int, unit: int) -> Fraction:
+    """Return the largest share below δ that any group of n rows or fewer can reach.
+
+    >>> _largest_below(Fraction(3, 4), 4, 2)
+    Fraction(2, 3)
+    """
+    shares = (Fraction(ceil(delta * others) - 1, others) for others in range(unit - 1, n))
+    return max(Fraction(0), *shares)
+
+
+# -----------------------------------------------------------------------------
+# How the risk of a proximity breach grows with ε, in a table that is one single group.
+
+
+#: Values around all of which neighbours are counted; of a Python function's.
+_EACH, _EACH_CALLED = 5000, 400
+#: Values around which they are counted beyond that.
+_CENTRES, _CENTRES_CALLED = 64, 4
+
+
+@dataclass(frozen=True)
+class RiskCurve:
+    """The risk for some ε: the largest share of the others that are near one row."""
+
+    points: tuple[tuple[Fraction, Fraction], ...]  # each ε with its risk
+    exact: bool  # False if neighbours of some values only were counted: the true risk may be higher
+
+    def __iter__(self) -> Iterator[tuple[Fraction, Fraction]]:
+        """Go through the points."""
+        return iter(self.points)
+
+    def __len__(self) -> int:
+        """Return how many points there are."""
+        return len(self.points)
+
+
+def risk_curve(space: Space, whole: Groups, distances: Floats, points: int) -> RiskCurve:
+    """Compute the risk for at most `points` ε, taken from distances that occur."""
+    rows = int(whole.sizes[0])
+    called = isinstance(space, Called)
+    each = len(whole.codes) <= (_EACH_CALLED if called else _EACH)
+    spread = np.linspace(0, len(whole.codes) - 1, _CENTRES_CALLED if called else _CENTRES)
+    centres = np.unique(np.append(spread.astype(np.int64), whole.counts.argmax()))
+    found, exact = [], True
+    for epsilon in _epsilons(space, distances, points):
+        near = space.within(epsilon)
+        if each or isinstance(near, Windows | Branches):
+            crowd = int(near.crowd(whole).max())
+        else:
+            exact = False
+            crowd = max(_around(near, whole, int(centre)) for centre in centres)
+        found.append((epsilon, Fraction(crowd - 1, rows - 1) if rows > 1 else Fraction(1)))
+        if found[-1][1] == 1:
+            break
+    return RiskCurve(tuple(found), exact)
+
+
+def _around(near: Similarity, whole: Groups, entry: int) -> int:
+    """Count the rows that are near one entry's."""
+    codes = near.near(int(whole.codes[entry]))
+    return int(whole.counts[np.isin(whole.codes, codes, assume_unique=True)].sum())
+
+
+def _epsilons(space: Space, distances: Floats, points: int) -> list[Fraction]:
+    """Choose round steps over most distances, or each of them, if there are few."""
+    if len(distances) < points:
+        return [Fraction(0), *(fraction(float(d)) for d in distances)]
+    end = fraction(float(np.quantile(distances, 0.9)))
+    step = rounded(end / (points - 1), up=True, digits=1)
+    if bool((distances == np.rint(distances)).all()):  # whole numbers, as of letters to change
+        step = Fraction(-(-step.numerator // step.denominator))
+    steps = [step * i for i in range(points)]
+    return [epsilon for epsilon in steps if space.top is None or epsilon <= space.top]
+
+
+# -----------------------------------------------------------------------------
+# What (ε,δ)^k-dissimilarity a table can satisfy: certified on either side, with the gap between.
+
 
 #: Rows of a sample that tells first where to look, if there are more.
 _SAMPLE = 256

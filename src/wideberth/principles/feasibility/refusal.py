@@ -22,9 +22,8 @@ from wideberth.principles import (
     plain,
 )
 from wideberth.principles.dissimilarity import Dissimilar, Scattered
-from wideberth.principles.feasibility.crowding import Crowding, crowding
-from wideberth.principles.feasibility.limits import Limit, Whole
-from wideberth.principles.feasibility.rounding import rounded
+from wideberth.principles.feasibility.limits import Crowding, Limit, Whole, crowding
+from wideberth.principles.feasibility.nearness import rounded
 
 _SHORT = 3  # digits of a concrete value beside a bound that is out of reach itself
 _STEPS = 6  # from a parameter to weaker ones

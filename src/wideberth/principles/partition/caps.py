@@ -35,8 +35,7 @@ from wideberth.principles.partition.decide import (
     searched,
     sought,
 )
-from wideberth.principles.partition.local import Local
-from wideberth.principles.partition.swap import Cap, Relation
+from wideberth.principles.partition.swap import Cap, Local, Relation
 
 #: Rows that are looked at together, at most; of more, as many sets as it takes, small ones first.
 _TOGETHER, _SMALL = 4096, 1024

@@ -11,16 +11,285 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache, cached_property
+from itertools import islice
+from math import floor, prod
 from typing import TypeAlias
 
 import numpy as np
 
 from wideberth.core.exact import Bools, Ints
-from wideberth.distances import Branches
+from wideberth.distances import Branches, Surroundings
 from wideberth.kernels.randomness import Chance
-from wideberth.principles.partition.conflicts import Conflicts
 from wideberth.principles.partition.deal import shuffled_within
-from wideberth.principles.partition.proving import best
+
+# -----------------------------------------------------------------------------
+# Which of a group's values are too near each other on a tree whose values lie at unequal depth.
+#
+# Being similar is not transitive there: with b right below the root, a and c two steps further down
+# on other branches, b is as near to a as to c, though these are far apart. What helps is that
+# similarity on a tree is a chordal graph. Of the values similar to v, those that lie no deeper than
+# v are similar to each other, so every maximal clique is {such values, v} for its deepest v.
+
+
+@dataclass(frozen=True, eq=False)
+class Conflicts:
+    """The classes of a group's rows, and which of them are similar."""
+
+    near: Branches
+    codes: Ints
+
+    @cached_property
+    def _classes(self) -> tuple[Ints, Ints, Ints]:
+        """Return the class of each row, and for each class its rows and the node it stands at."""
+        # Leaves below one node are similar to the same values, and to each other if similarity
+        # reaches two steps: they are one class, any two rows of which are similar. Classes are
+        # numbered in preorder, missing values last.
+        present, place = np.unique(self.codes, return_inverse=True)
+        tree, lone = self.near.tree, len(self.near.tree)
+        nodes = np.append(self.near.nodes, lone)[present]  # the missing code is the last one
+        order = np.argsort(nodes, kind="stable")
+        rank = np.empty_like(order)
+        rank[order] = np.arange(len(order))
+        nodes = nodes[order]
+        key = nodes.copy()
+        if self.near.limit >= 2:
+            above = np.append(tree.parent, -1)[nodes]
+            barren = np.append(nodes[1:], lone + 1) >= np.append(tree.ends, lone)[nodes]
+            twin = barren & (above >= 0)
+            key[twin] = lone + 1 + above[twin]
+        _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
+        by_node = np.argsort(first, kind="stable")
+        number = np.empty_like(by_node)
+        number[by_node] = np.arange(len(by_node))
+        member = number[inverse.reshape(-1)][rank][place.reshape(-1)]
+        return member, np.bincount(member, minlength=len(first)), nodes[first[by_node]]
+
+    @property
+    def member(self) -> Ints:
+        """The class of each row."""
+        return self._classes[0]
+
+    @property
+    def count(self) -> Ints:
+        """The rows of each class."""
+        return self._classes[1]
+
+    @cached_property
+    def depth(self) -> Ints:
+        """How deep each class lies; missing values on no tree, at 0."""
+        return self.near.depth[self._classes[2]]
+
+    @cached_property
+    def shallow_first(self) -> list[int]:
+        """The classes, those near the root first."""
+        return np.argsort(self.depth, kind="stable").tolist()
+
+    @cached_property
+    def similar(self) -> list[Ints]:
+        """The classes that are similar to each, itself included."""
+        nodes = self._classes[2]
+        known = nodes[: len(nodes) - (nodes[-1:] == len(self.near.tree)).sum()]
+        around = Surroundings(self.near.tree, known, self.near.limit)
+        found = [around.of(v) for v in range(len(known))]
+        # Missing values are similar to missing values only.
+        return found + [np.array([v]) for v in range(len(known), len(nodes))]
+
+    @cached_property
+    def shallower(self) -> list[Ints]:
+        """The similar classes that lie no deeper, itself included: a clique."""
+        return [s[self.depth[s] <= self.depth[v]] for v, s in enumerate(self.similar)]
+
+    @cached_property
+    def deeper(self) -> list[Ints]:
+        """The similar classes that lie no higher, itself included; it is in their cliques."""
+        return [s[self.depth[s] >= self.depth[v]] for v, s in enumerate(self.similar)]
+
+    @cached_property
+    def fullest(self) -> int:
+        """The rows of the largest clique: so many groups are needed, and they suffice."""
+        return max((int(self.count[clique].sum()) for clique in self.shallower), default=0)
+
+    def most(self, groups: int) -> Ints:
+        """Return how many rows of each class to keep: the most with no clique above `groups`."""
+        # Deepest first, each class keeps what fits into all cliques that it is in. Of the classes
+        # in these cliques that come later, every one is in all cliques that the deeper of two
+        # similar ones is in, so none of them could be kept in its place with more profit.
+        kept = np.zeros_like(self.count)
+        used = np.zeros_like(self.count)
+        for v in reversed(self.shallow_first):
+            cliques = self.deeper[v]
+            kept[v] = min(int(self.count[v]), groups - int(used[cliques].max()))
+            used[cliques] += kept[v]
+        return kept
+
+    def apart(self, classes: list[int]) -> Bools:
+        """Return which classes are similar to none of the given ones."""
+        free = np.ones(len(self.count), dtype=bool)
+        for v in classes:
+            free[self.similar[v]] = False
+        return free
+
+
+# -----------------------------------------------------------------------------
+# The most rows that groups of dissimilar rows can hold: found, and proven where that is possible.
+#
+# A dozen rows are searched to the end. Beyond, it is a question of how often to use each pattern: a
+# set of classes of which a group has one row each. There are as many unknowns as patterns, however
+# many rows there are. CP-SAT answers it with a proof, if the extra [exact] is installed; else SciPy
+# looks for an answer, which is as good, but whose bound is a matter of rounded numbers.
+
+
+_ROWS = 100  # that are searched to the end, row by row
+_STATES = 1 << 15  # what such a search may look at
+_PATTERNS = 5000  # what a solver is given
+_EFFORT = 3.0  # of CP-SAT, in a measure of its own that does not depend on the machine's mood
+_NODES = 500  # of SciPy's search tree
+_ROUNDING = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Proof:
+    """What was found."""
+
+    most: int | None  # no groups hold more rows; None if that is not proven
+    held: list[Ints]  # for each class, the groups that hold a row of it
+
+
+def best(conflicts: Conflicts, smallest: int) -> Proof | None:
+    """Return the groups that hold the most rows, if there are not too many ways to look at."""
+    few = len(conflicts.codes) <= _ROWS
+    if few and prod(int(c) + 1 for c in conflicts.count) <= _STATES:
+        return exhaustive(conflicts, smallest)
+    similar = [set(s.tolist()) for s in conflicts.similar]
+    every = range(len(similar))
+    found = (p for v in every for p in _patterns(v, every[v + 1 :], similar, smallest))
+    patterns = list(islice(found, _PATTERNS + 1))
+    if not patterns or len(patterns) > _PATTERNS:
+        return None
+    return proven(conflicts, patterns) or sought(conflicts, patterns)
+
+
+def _patterns(
+    first: int, others: Sequence[int], similar: Sequence[set[int]], smallest: int
+) -> Iterator[tuple[int, ...]]:
+    """Yield the sets of dissimilar classes with a given one, too small to be two groups."""
+
+    def extended(group: tuple[int, ...], others: Sequence[int]) -> Iterator[tuple[int, ...]]:
+        if len(group) >= smallest:
+            yield group
+        if len(group) < 2 * smallest - 1:
+            for i, v in enumerate(others):
+                yield from extended(
+                    (*group, v), [u for u in others[i + 1 :] if u not in similar[v]]
+                )
+
+    yield from extended((first,), [u for u in others if u not in similar[first]])
+
+
+def exhaustive(conflicts: Conflicts, smallest: int) -> Proof:
+    """Try all ways to form groups, remembering what is left after each."""
+    similar = [set(s.tolist()) for s in conflicts.similar]
+    every = range(len(similar))
+
+    @cache
+    def most(left: tuple[int, ...]) -> tuple[int, tuple[int, ...] | None]:
+        """Return how many rows fit into groups, and one group to begin with."""
+        first = next((v for v in every if left[v]), None)
+        if first is None:
+            return 0, ()
+        best, chosen = most(_less(left, (first,)))[0], None
+        others = [v for v in every[first + 1 :] if left[v]]
+        for group in _patterns(first, others, similar, smallest):
+            kept = len(group) + most(_less(left, group))[0]
+            if kept > best:
+                best, chosen = kept, group
+        return best, chosen
+
+    left = tuple(conflicts.count.tolist())
+    used: list[tuple[int, ...]] = []
+    total = most(left)[0]
+    while any(left):
+        group = most(left)[1]
+        if group is None:  # the first row left is in no group
+            group = (next(v for v in every if left[v]),)
+        else:
+            used.append(group)
+        left = _less(left, group)
+    return Proof(total, _held(conflicts, used, [1] * len(used)))
+
+
+def _less(left: tuple[int, ...], group: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(many - (v in group) for v, many in enumerate(left))
+
+
+def proven(conflicts: Conflicts, patterns: Sequence[tuple[int, ...]]) -> Proof | None:
+    """Ask CP-SAT how often to use each pattern, if it is installed."""
+    try:
+        from ortools.sat.python import cp_model
+    except ImportError:
+        return None
+    model = cp_model.CpModel()
+    counts = conflicts.count.tolist()
+    times = [model.new_int_var(0, min(counts[v] for v in p), "") for p in patterns]
+    inside: list[list[cp_model.IntVar]] = [[] for _ in counts]
+    for pattern, many in zip(patterns, times, strict=True):
+        for v in pattern:
+            inside[v].append(many)
+    for used, count in zip(inside, counts, strict=True):
+        model.add(sum(used) <= count)
+    model.maximize(sum(len(p) * many for p, many in zip(patterns, times, strict=True)))
+    solver = cp_model.CpSolver()
+    solver.parameters.num_workers = 1
+    solver.parameters.max_deterministic_time = _EFFORT
+    if solver.solve(model) not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+        return None
+    most = floor(solver.best_objective_bound + _ROUNDING)
+    return Proof(most, _held(conflicts, patterns, [solver.value(many) for many in times]))
+
+
+def sought(conflicts: Conflicts, patterns: Sequence[tuple[int, ...]]) -> Proof | None:
+    """Ask SciPy how often to use each pattern: no proof, but groups that are right."""
+    from scipy.optimize import Bounds, LinearConstraint, milp
+    from scipy.sparse import csr_array
+
+    sizes = np.array([len(p) for p in patterns])
+    start = np.concatenate(([0], np.cumsum(sizes)))
+    classes = np.concatenate([np.array(p) for p in patterns])
+    width = len(conflicts.count)
+    holds = csr_array((np.ones(len(classes)), classes, start), shape=(len(patterns), width)).T
+    most = np.minimum.reduceat(conflicts.count[classes], start[:-1])
+    answer = milp(
+        -sizes,
+        constraints=LinearConstraint(holds, ub=conflicts.count),
+        integrality=np.ones(len(patterns)),
+        bounds=Bounds(0, most),
+        options={"node_limit": _NODES, "mip_rel_gap": 0},
+    )
+    if answer.x is None:
+        return None
+    times = np.rint(answer.x).astype(np.int64)
+    if (holds @ times > conflicts.count).any():  # rounded the wrong way
+        return None
+    return Proof(None, _held(conflicts, patterns, times.tolist()))
+
+
+def _held(
+    conflicts: Conflicts, patterns: Sequence[tuple[int, ...]], times: Sequence[int]
+) -> list[Ints]:
+    """Number the groups, and note for each class in which it is."""
+    held: list[list[int]] = [[] for _ in conflicts.count]
+    groups = 0
+    for pattern, many in zip(patterns, times, strict=True):
+        for v in pattern:
+            held[v] += range(groups, groups + many)
+        groups += many
+    return [np.array(numbers, dtype=np.int64) for numbers in held]
+
+
+# -----------------------------------------------------------------------------
+# Groups of l rows or more, no two of them similar, where being similar is not transitive.
+
 
 #: For each class, the groups that hold a row of it.
 Held: TypeAlias = list[Ints]
@@ -31,7 +300,7 @@ WAYS = ("dealing", "colouring", "components", "patterns")
 _FEW = 8  # numbers of groups to try
 _FEWER = 3  # if there are many, and only groups of all rows will do
 _AGAIN = 5  # times to try again by chance
-_ROWS = 5000  # up to which that is done
+_FEW_ROWS = 5000  # up to which that is done
 _FAILURES = 50  # groups that cannot be filled
 _PAIRS = 2000  # pairs of groups between which an exchange is tried
 
@@ -118,7 +387,7 @@ def _attempts(
         yield "colouring", _settled(conflicts, smallest, hands, held, complete)
     # Of few rows, what ties and the order within a depth make of it; the same for equal tables.
     again = np.random.default_rng(0)
-    few = "colouring" in ways and len(conflicts.codes) <= _ROWS
+    few = "colouring" in ways and len(conflicts.codes) <= _FEW_ROWS
     for hands in [top, max(top - 1, 1)] * _AGAIN if few else ():
         quota = kept if conflicts.fullest <= hands else conflicts.most(hands)
         held = _coloured(conflicts, quota, hands, again)

@@ -1,7 +1,6 @@
 """What an adversary learns from the histogram that a victim faces."""
 
 from wideberth.risk.attacks.bayes import Beliefs, Change, posterior
-from wideberth.risk.attacks.farness import Farness
 from wideberth.risk.attacks.guess import Background, Homogeneity, own_shares, share_without
 from wideberth.risk.attacks.identity import Identity, among
 from wideberth.risk.attacks.intervals import (
@@ -12,7 +11,7 @@ from wideberth.risk.attacks.intervals import (
     usual_epsilon,
 )
 from wideberth.risk.attacks.results import Attacks, Measures, Settings, learn
-from wideberth.risk.attacks.similarity import Kinds, KindsFound, LevelOfKinds
+from wideberth.risk.attacks.similarity import Farness, Kinds, KindsFound, LevelOfKinds
 from wideberth.risk.attacks.situations import CONFIDENCES, Faced, Risk
 
 __all__ = [

@@ -325,9 +325,9 @@ def _compiled(groups: Groups) -> Any:
     """Return the kernels, if there is much to do and numba has been loaded anyway."""
     if len(groups.codes) < _MANY or "numba" not in sys.modules:
         return None
-    from wideberth.kernels import attacking
+    from wideberth.kernels import exposure
 
-    return attacking
+    return exposure
 
 
 def _amount(number: Fraction) -> str:

@@ -16,10 +16,9 @@ from wideberth.core.exact import Bools, Floats, fraction
 from wideberth.core.groups import Groups
 from wideberth.distances import Metric
 from wideberth.risk.attacks.bayes import Beliefs, Change
-from wideberth.risk.attacks.farness import Farness
 from wideberth.risk.attacks.guess import RULED_OUT, Background, Homogeneity, own_shares
 from wideberth.risk.attacks.intervals import Nearness, Neighbourhoods, usual_epsilon
-from wideberth.risk.attacks.similarity import Kinds, KindsFound
+from wideberth.risk.attacks.similarity import Farness, Kinds, KindsFound
 from wideberth.risk.attacks.situations import Faced, Risk
 
 #: How many entries of histograms are looked at in one go, and in how many threads.

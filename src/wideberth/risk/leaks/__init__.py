@@ -23,9 +23,8 @@ No text of a finding, and no figure, holds a value of the table.
 """
 
 from wideberth.risk.leaks.cells import formulas, personal_texts
-from wideberth.risk.leaks.identifiers import identifiers
+from wideberth.risk.leaks.identifiers import identifiers, row_numbers
 from wideberth.risk.leaks.interval_ends import exact_ends
-from wideberth.risk.leaks.numbering import row_numbers
 from wideberth.risk.leaks.releases import intersect, not_combined
 from wideberth.risk.leaks.sequence import row_order
 from wideberth.risk.leaks.suppressed_rows import suppressed

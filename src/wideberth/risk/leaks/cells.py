@@ -14,7 +14,7 @@ import polars as pl
 
 from wideberth import io
 from wideberth.core.strings import is_text
-from wideberth.io.formulas import BEGINNINGS, by_column
+from wideberth.io.formats import BEGINNINGS, by_column
 from wideberth.policy.personal import POSSIBLE, WEB, has_words, personal
 from wideberth.risk.findings import Finding
 

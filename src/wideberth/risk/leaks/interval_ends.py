@@ -31,8 +31,7 @@ import polars as pl
 from wideberth.core.exact import Bools, Ints, Numbers, whole
 from wideberth.core.text import listed
 from wideberth.labels import Axis, Published
-from wideberth.labels.parse import OR_MISSING, TO, interval, unpacked
-from wideberth.labels.points import calendar, number
+from wideberth.labels.parse import OR_MISSING, TO, calendar, interval, number, unpacked
 from wideberth.risk.findings import Finding
 
 _FEW = 3  # intervals, below which nothing can be told from where they end

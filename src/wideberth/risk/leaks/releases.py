@@ -53,8 +53,8 @@ from wideberth.distances.trees import spread
 from wideberth.errors import ParameterError
 from wideberth.labels import Axis, Covering, Published
 from wideberth.risk.attacks import CONFIDENCES
-from wideberth.risk.columns import read_both
 from wideberth.risk.findings import NOT_EXHAUSTED, SEVERAL, Finding
+from wideberth.risk.inputs import read_both
 from wideberth.risk.leaks.joint_inference import LINKS, Possible, deduce
 
 _LIKELY = 0.75

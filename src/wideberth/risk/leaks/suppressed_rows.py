@@ -32,8 +32,8 @@ import polars as pl
 
 from wideberth.core.exact import Ints
 from wideberth.labels import Covering, Published
-from wideberth.risk.columns import read_both
 from wideberth.risk.findings import Finding
+from wideberth.risk.inputs import read_both
 
 #: A sample is skewed if chance would make it so with less than this probability.
 _LEVEL = 1e-3

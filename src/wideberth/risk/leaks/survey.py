@@ -14,7 +14,7 @@ from wideberth.policy.two_tables import adopted
 from wideberth.principles.columns import require_column, told_of
 from wideberth.release.release import Release
 from wideberth.risk.findings import Finding
-from wideberth.risk.inputs import Taken, take
+from wideberth.risk.inputs import Taken, require_whole, take
 from wideberth.risk.leaks import (
     exact_ends,
     formulas,
@@ -25,7 +25,6 @@ from wideberth.risk.leaks import (
     suppressed,
     swap_audit,
 )
-from wideberth.risk.telling import require_whole
 
 #: Tables of up to so many rows are made anew for a swap audit without being asked.
 SMALL = 5_000

@@ -43,8 +43,7 @@ from wideberth.errors import HierarchyError, InfeasibleError, what_to_type
 from wideberth.hierarchy.quasi import Quasi
 from wideberth.policy.request import Request
 from wideberth.policy.settings import Transform
-from wideberth.release.lattice import ground_of, settings_of
-from wideberth.release.leveling import Leveled
+from wideberth.release.lattice import Leveled, ground_of, settings_of
 from wideberth.release.prepare import demands_of, quasis_of
 from wideberth.risk.findings import Finding
 

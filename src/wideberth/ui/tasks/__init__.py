@@ -19,9 +19,9 @@ _TASKS = {
     "advise": ("advise", "advise"),
     "possible": ("possible", "possible"),
     "fits": ("open", "fits"),
-    "protect": ("usual", "protect"),
+    "protect": ("hierarchy", "protect"),
     "hierarchy": ("hierarchy", "hierarchy"),
-    "usual": ("usual", "usual"),
+    "usual": ("hierarchy", "usual"),
     "release": ("release", "release"),
     "weigh": ("compare", "weigh"),
 }

@@ -20,12 +20,11 @@ from wideberth.core.progress import Progress
 from wideberth.core.types import convert
 from wideberth.errors import TableError, WideberthError
 from wideberth.io import notation
-from wideberth.policy import remarks
+from wideberth.policy import proposal as remarks
 from wideberth.policy.guesses import Guess, guess_columns
 from wideberth.policy.people import people_in
 from wideberth.policy.policy import Policy
-from wideberth.policy.proposal import Proposal
-from wideberth.policy.remarks import proposed
+from wideberth.policy.proposal import Proposal, proposed
 from wideberth.policy.roles import LISTS
 from wideberth.principles.columns import require_column
 

@@ -27,8 +27,8 @@ from wideberth.policy.settings import Transform
 from wideberth.principles import Principle, make, plain
 from wideberth.principles.columns import Attributes
 from wideberth.principles.feasibility.limits import Whole
+from wideberth.principles.feasibility.nearness import rounded
 from wideberth.principles.feasibility.refusal import alternatives, refusal, weaker
-from wideberth.principles.feasibility.rounding import rounded
 from wideberth.release.anatomized import several
 from wideberth.release.prepare import require_made
 

@@ -14,7 +14,7 @@ import polars as pl
 from wideberth import io
 from wideberth.core.progress import Progress
 from wideberth.policy.policy import Policy
-from wideberth.release.anatomy import suffix_for
+from wideberth.release.anatomized import suffix_for
 from wideberth.release.anonymize import anonymize
 from wideberth.release.lattice import lattice
 from wideberth.release.release import Release
@@ -65,7 +65,7 @@ def _reported(
 ) -> tuple[dict[str, Any] | None, Any, dict[str, Any] | None]:
     """Write the report; return what it says and its charts, or why there is none."""
     try:
-        from wideberth.reports.pictures import pictures
+        from wideberth.reports.html import pictures
         from wideberth.reports.report import report
 
         original = io.read(path, policy.options)

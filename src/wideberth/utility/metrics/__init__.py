@@ -3,12 +3,6 @@
 A metric is a class with a few facts and one method; `register` makes it known everywhere.
 """
 
-from wideberth.utility.metrics.anatomised import (
-    AverageDiversity,
-    ReconstructionError,
-    SimilarityRisk,
-    TruePointError,
-)
 from wideberth.utility.metrics.base import (
     METRICS,
     NEEDS,
@@ -23,7 +17,11 @@ from wideberth.utility.metrics.base import (
 )
 from wideberth.utility.metrics.buckets import (
     AnatomyFigures,
+    AverageDiversity,
     LevelRisk,
+    ReconstructionError,
+    SimilarityRisk,
+    TruePointError,
     average_diversity,
     diversity_degree,
     reconstruction_error,
@@ -31,8 +29,7 @@ from wideberth.utility.metrics.buckets import (
     true_point_error,
 )
 from wideberth.utility.metrics.entropy import KLDivergence, NonUniformEntropy
-from wideberth.utility.metrics.levels import Height, Precision
-from wideberth.utility.metrics.loss import NCP, Granularity, Loss
+from wideberth.utility.metrics.loss import NCP, Granularity, Height, Loss, Precision
 from wideberth.utility.metrics.sizes import (
     AverageSize,
     Discernibility,

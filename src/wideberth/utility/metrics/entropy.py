@@ -157,7 +157,7 @@ def _spread(
     cells: tuple[Ints, Codes],
 ) -> Floats:
     """Return how many rows the boxes that cover each cell put there."""
-    from wideberth.kernels.counting import likelihoods
+    from wideberth.kernels.exposure import likelihoods
 
     situation, value = cells
     key, which = np.unique(situation * groups.width + value, return_inverse=True)

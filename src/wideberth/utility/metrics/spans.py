@@ -15,8 +15,7 @@ from wideberth.core.codes import Domain
 from wideberth.core.exact import Bools, Floats, Ints
 from wideberth.hierarchy.tree import Nodes
 from wideberth.labels import Axis
-from wideberth.labels.parse import OR_MISSING, TO
-from wideberth.labels.points import number
+from wideberth.labels.parse import OR_MISSING, TO, number
 
 #: Letters of a number that a float always gives back as it was.
 _SURE = 15
