@@ -267,16 +267,16 @@ def equitable() -> None:
     """Compare dealing to Δ + 1 groups of equal size with networkx's equitable colouring."""
     import networkx as nx
 
-    from wideberth.principles.partition.swap import Cap, Relation, part
+    from wideberth.principles.partition.swap import NeighborCap, SimilarityMatrix, deal_apart
 
     def dealt(near: Bools, hands: int) -> bool:
         """Deal rows so that nobody is near anybody; tell whether as many groups were found."""
         size = len(near)
-        labels = part(
-            Relation(near),
+        labels = deal_apart(
+            SimilarityMatrix(near),
             np.arange(size),
             hands,
-            Cap.of_share(Fraction(1)),
+            NeighborCap.of_share(Fraction(1)),
             size // hands,
             2 * size,
             1 << 24,

@@ -30,12 +30,12 @@ import polars as pl
 from benchmarks.check import line, status, stored
 from wideberth.algorithms.demand import Demand
 from wideberth.algorithms.lattice import kernel_judge
-from wideberth.algorithms.lattice.generalize import Settings, search
-from wideberth.algorithms.lattice.levels import Ladder
-from wideberth.algorithms.lattice.measures import MEASURES
-from wideberth.algorithms.lattice.problem import Ground
-from wideberth.algorithms.lattice.rule_judge import partition_at
-from wideberth.algorithms.lattice.search import Budget, Found, Probe
+from wideberth.algorithms.lattice.generalize import SearchSettings, search
+from wideberth.algorithms.lattice.levels import QuasiLevels
+from wideberth.algorithms.lattice.measures import NODE_MEASURES
+from wideberth.algorithms.lattice.problem import LatticeProblem
+from wideberth.algorithms.lattice.rule_judge import node_partition
+from wideberth.algorithms.lattice.search import NodeChecks, SearchBudget, SearchResult
 from wideberth.core.codes import Column, Domain, encode, encode_as
 from wideberth.hierarchy import Hierarchy, intervals, read_hierarchy
 from wideberth.hierarchy.quasi import read_quasi
@@ -146,7 +146,7 @@ class Coded:
         self.rows = frame.height
         self.frame = frame
         self.quasis = [read_quasi(frame[name], kind="text", hierarchy=tree(name)) for name in quasi]
-        self.ladders = [Ladder.of(one) for one in self.quasis]
+        self.ladders = [QuasiLevels.of(one) for one in self.quasis]
         self._columns: dict[str, Column] = {}
 
     def column(self, name: str) -> Column:
@@ -158,7 +158,7 @@ class Coded:
                 self._columns[name] = encode(self.frame[name]).with_tree(tree(name))
         return self._columns[name]
 
-    def ground(self, principles: Sequence[str], limit: str, sensitive: str) -> Ground:
+    def ground(self, principles: Sequence[str], limit: str, sensitive: str) -> LatticeProblem:
         """Put together what a search works on."""
         demands = []
         for principle in map(parse, principles):
@@ -167,18 +167,20 @@ class Coded:
             rows = Domain(name="rows", histogram=np.array([self.rows]))
             rule = principle.bind(rows if column is None else column.domain)
             demands.append(Demand(principle, rule, column))
-        return Ground(self.ladders, demands, int(Fraction(limit) * self.rows))
+        return LatticeProblem(self.ladders, demands, int(Fraction(limit) * self.rows))
 
     def reference(self) -> pl.DataFrame:
         """Return the codes of the quasi-identifiers, for polars."""
         return pl.DataFrame({one.name: one.codes for one in self.quasis})
 
 
-def solve(ground: Ground, measure: str, budget: Budget | None = None) -> tuple[Probe, Found]:
+def solve(
+    ground: LatticeProblem, measure: str, budget: SearchBudget | None = None
+) -> tuple[NodeChecks, SearchResult]:
     """Search: from integer codes to the best node, by compiled code."""
-    assert kernel_judge.Compiled  # noqa: S101 - what is loaded is used
-    settings = Settings(budget=budget or Budget())
-    return search(ground, MEASURES[measure], settings, None)
+    assert kernel_judge.CompiledNodeChecker  # noqa: S101 - what is loaded is used
+    settings = SearchSettings(budget=budget or SearchBudget())
+    return search(ground, NODE_MEASURES[measure], settings, None)
 
 
 def best_times(*tasks: Any, runs: int) -> list[float]:
@@ -224,7 +226,7 @@ def speed() -> None:
     (alone,) = best_times(lambda: reference.group_by(EIGHT).len(), runs=50)
     print(f"R = {unit * 1e3:.2f} ms in turn with the last case; {alone * 1e3:.2f} ms by itself")
     begin = perf_counter()
-    ladders = [Ladder.of(one) for one in coded[8].quasis]
+    ladders = [QuasiLevels.of(one) for one in coded[8].quasis]
     for ladder in ladders:
         _ = ladder.changes, ladder.crowding
     print(
@@ -266,7 +268,7 @@ def eleven() -> None:
     frame, trees = with_made_columns(adult())
     coded = Coded(frame, NINE)
     more = [read_quasi(frame[name], hierarchy=one) for name, one in trees.items()]
-    coded.ladders += [Ladder.of(quasi) for quasi in more]
+    coded.ladders += [QuasiLevels.of(quasi) for quasi in more]
     for principle, limit in ((K5, "0.04"), (K5, "0"), ("entropy-l:l=3", "0.04")):
         ground = coded.ground([principle], limit, "ldl" if "entropy" in principle else "")
         begin = perf_counter()
@@ -277,7 +279,11 @@ def eleven() -> None:
             f"loss {exact.score:.5f}, proven: {exact.proven}",
             flush=True,
         )
-        for budget in (Budget(checks=20), Budget(checks=100), Budget(seconds=0.5)):
+        for budget in (
+            SearchBudget(checks=20),
+            SearchBudget(checks=100),
+            SearchBudget(seconds=0.5),
+        ):
             begin = perf_counter()
             probe, found = solve(ground, "loss", budget)
             print(
@@ -297,12 +303,12 @@ def huge() -> None:
             pl.Series(f"hours{number}", rng.permutation(frame["hours"].to_numpy()))
         )
     coded.ladders += [
-        Ladder.of(read_quasi(frame[name], hierarchy=one)) for name, one in trees.items()
+        QuasiLevels.of(read_quasi(frame[name], hierarchy=one)) for name, one in trees.items()
     ]
     ground = coded.ground([K5], "0.04", "")
     for seconds in (2.0, 10.0):
         begin = perf_counter()
-        probe, found = solve(ground, "loss", Budget(seconds=seconds))
+        probe, found = solve(ground, "loss", SearchBudget(seconds=seconds))
         print(
             f"15 QIs, {ground.shape.nodes:,} nodes, {K5}, suppression 4%, {seconds:g} s allowed: "
             f"{perf_counter() - begin:.1f} s, {probe.checks:,} checked, loss {found.score:.4f}, "
@@ -402,19 +408,19 @@ def paper() -> None:
             )
 
 
-def minimal_nodes(ground: Ground) -> tuple[list[tuple[int, ...]], int]:
+def minimal_nodes(ground: LatticeProblem) -> tuple[list[tuple[int, ...]], int]:
     """Return all minimal nodes, and how many nodes were checked."""
-    from wideberth.algorithms.lattice.generalize import engine_for
-    from wideberth.algorithms.lattice.search import minimal
+    from wideberth.algorithms.lattice.generalize import node_checker_for
+    from wideberth.algorithms.lattice.search import find_minimal_nodes
 
-    probe = Probe(engine_for(ground, None, Settings()), Budget())
-    nodes, _ = minimal(ground, probe)
+    probe = NodeChecks(node_checker_for(ground, None, SearchSettings()), SearchBudget())
+    nodes, _ = find_minimal_nodes(ground, probe)
     return nodes, probe.checks
 
 
-def homogeneous(ground: Ground, node: tuple[int, ...], column: Column) -> bool:
+def homogeneous(ground: LatticeProblem, node: tuple[int, ...], column: Column) -> bool:
     """Tell whether some group of a node has one sensitive value only."""
-    return bool((partition_at(ground, node).histograms(column).distinct == 1).any())
+    return bool((node_partition(ground, node).histograms(column).distinct == 1).any())
 
 
 PARTS = {

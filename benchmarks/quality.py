@@ -28,7 +28,7 @@ import wideberth as wb
 from benchmarks.check import stored
 from wideberth import datasets
 from wideberth.algorithms.demand import Demand
-from wideberth.algorithms.mondrian.split import Split, split
+from wideberth.algorithms.mondrian.split import SplitResult, split
 from wideberth.core.codes import encode
 from wideberth.hierarchy.quasi import read_quasi
 from wideberth.principles import parse
@@ -218,7 +218,7 @@ def compare(case: Case, frame: pl.DataFrame, runs: int) -> None:
         )
 
 
-def run(case: Case, frame: pl.DataFrame, cuts: str) -> Split:
+def run(case: Case, frame: pl.DataFrame, cuts: str) -> SplitResult:
     """Split a table, from its columns on."""
     quasis = [read_quasi(frame[name]) for name in case.quasi]
     principle = parse(case.principle)
@@ -228,7 +228,7 @@ def run(case: Case, frame: pl.DataFrame, cuts: str) -> Split:
     return split(quasis, [demand], rng=np.random.default_rng(20080609), cuts=cuts)
 
 
-def assure(case: Case, frame: pl.DataFrame, outcome: Split) -> None:
+def assure(case: Case, frame: pl.DataFrame, outcome: SplitResult) -> None:
     """Stop unless every group satisfies the principle."""
     labelled = frame.with_columns(pl.Series("group", outcome.partition.labels))
     result = wb.check(

@@ -145,9 +145,9 @@ def on_spark(given: argparse.Namespace) -> dict[str, Any]:
         }
         words = [f"--conf {key}={value}" for key, value in settings.items()]
         os.environ["PYSPARK_SUBMIT_ARGS"] = " ".join([*words, "pyspark-shell"])
-        from wideberth.engines.spark.session import opened
+        from wideberth.engines.spark.session import open_spark_session
 
-        with opened("local[2]") as spark:
+        with open_spark_session("local[2]") as spark:
             table = spark.read.parquet(given.table)
             release = wb.anonymize(table, **ASKED, bucket_rows=given.bucket_rows)
             found = told(release)

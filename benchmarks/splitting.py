@@ -29,10 +29,10 @@ import polars as pl
 from benchmarks.check import QUASI, interleaved, line, status, stored
 from wideberth import datasets
 from wideberth.algorithms.demand import Demand
-from wideberth.algorithms.mondrian.split import Split, split
+from wideberth.algorithms.mondrian.split import SplitResult, split
 from wideberth.core.codes import Column, encode
 from wideberth.hierarchy.quasi import Quasi, read_quasi
-from wideberth.kernels.randomness import Stream, numbered, root_key
+from wideberth.kernels.randomness import Stream, hash_row_numbers, root_key
 from wideberth.principles import parse
 
 PRINCIPLE = "epsilon-m:epsilon=4500,m=5"
@@ -82,7 +82,7 @@ def run(
     cuts: str = "paper",
     threads: int = 1,
     asked: Sequence[str] = (PRINCIPLE,),
-) -> Split:
+) -> SplitResult:
     """Split a table for (ε,m)-anonymity, from encoded columns to labels and bounds."""
     demands = []
     for principle in map(parse, asked):
@@ -126,7 +126,7 @@ def shuffles() -> None:
         lambda: generator.permutation(rows),
         lambda: stream.permutation(rows),
         lambda: stream.words(rows),
-        lambda: numbered(root_key(), rows),
+        lambda: hash_row_numbers(root_key(), rows),
         runs=7,
     )
     print(f"NumPy's permutation of {rows:,} rows: {seconds[0] * 1000:.0f} ms")

@@ -18,7 +18,7 @@ from benchmarks.check import interleaved, line
 from benchmarks.splitting import MILLION, QUASI, stored
 from wideberth import datasets
 from wideberth.core.codes import Column
-from wideberth.labels import Published
+from wideberth.labels import PublishedBoxes
 from wideberth.utility.measure import measure
 from wideberth.utility.metrics import iterate
 from wideberth.utility.models import probe
@@ -36,7 +36,7 @@ def main() -> None:
     )
     release: pl.DataFrame = made.table
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}; {source}, {made!r}")
-    published = Published.read(release, QUASI, original=original)
+    published = PublishedBoxes.read(release, QUASI, original=original)
     known, theirs = encoded_alike(original["income"], release["income"], "the release")
     groups = published.boxes.histograms(Column(theirs, known.domain))
     workload = Workload.draw([*(len(axis.atoms) for axis in published.axes), groups.width])

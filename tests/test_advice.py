@@ -20,11 +20,11 @@ import naive
 import wideberth as wb
 from kernels import samples
 from wideberth import datasets
-from wideberth.core.codes import encode, join
+from wideberth.core.codes import encode, join_columns
 from wideberth.principles import EpsilonMAnonymity, iterate, lookup, parse
-from wideberth.principles.feasibility.limits import Whole, last_near
+from wideberth.principles.feasibility.limits import WholeTable, last_possible_near
 from wideberth.principles.feasibility.nearness import rounded
-from wideberth.principles.feasibility.refusal import alternatives, refusal
+from wideberth.principles.feasibility.refusal import alternatives, infeasible_error
 
 TABLE_1A = [1000, 1010, 1020, 16000, 24000, 31000, 33000, 50000]
 
@@ -94,7 +94,7 @@ def test_curve_and_bounds_are_those_of_brute_force(values, relative):
 def test_blocks_find_what_every_rank_shows(seed, relative, spread):
     rng = np.random.default_rng(seed)
     values = np.sort(rng.integers(-spread // 3, spread, 5000))
-    spacing = Whole(encode(pl.Series("s", values)), len(values)).spacing(relative)
+    spacing = WholeTable(encode(pl.Series("s", values)), len(values)).spacing(relative)
     for most in (64, 127, 129, 700, 2500, 4999):
         pairs = zip(values[:-most].tolist(), values[most:].tolist(), strict=True)
         shares = [similar_at(x, y, relative) for x, y in pairs]
@@ -232,7 +232,7 @@ def test_limits_are_tight(name, key, others, data):
     cls = lookup(name)
     kinds = ("balanced",) if cls.needs == "tree" else ("integers",)
     sample = data.draw(samples.samples(cls, rows=7, kinds=kinds, groups=1))
-    table = Whole(sample.column, len(sample.values))
+    table = WholeTable(sample.column, len(sample.values))
     limit = table.strongest(name, key, others)
     specification = cls.parameters()[key]
     sign = 1 if specification.stronger == "higher" else -1
@@ -279,9 +279,9 @@ def test_searching_around_a_guess(end):
             return place <= edge
 
         expected = edge if edge >= 0 else None
-        assert last_near(guess, end, possible, beyond=True) == expected
+        assert last_possible_near(guess, end, possible, beyond=True) == expected
         nearer = None if expected is None else min(edge, guess)
-        assert last_near(guess, end, possible, beyond=False) == nearer
+        assert last_possible_near(guess, end, possible, beyond=False) == nearer
         assert 0 <= min(asked) <= max(asked) <= end
 
 
@@ -308,7 +308,7 @@ def test_the_last_entropy_l_of_many_rows():
     for _ in range(20):
         kinds = int(rng.integers(2, 200))
         values = rng.choice(kinds, size=10_000, p=rng.dirichlet(np.full(kinds, 0.5)))
-        table = Whole(encode(pl.Series("s", values)), len(values))
+        table = WholeTable(encode(pl.Series("s", values)), len(values))
         limit = table.strongest("entropy-l", "l", {})
         assert limit is not None
         assert table.feasible(lookup("entropy-l")(l=limit.value))
@@ -330,7 +330,7 @@ def test_the_last_of_any_figure(name, key, others, data):
     cls = lookup(name)
     kinds = {"numbers": ("large", "tenths", "floats"), "several": ("several",)}.get(cls.needs)
     sample = data.draw(samples.samples(cls, rows=30, kinds=kinds or ("text",), groups=1))
-    limit = Whole(sample.column, len(sample.values)).strongest(name, key, others)
+    limit = WholeTable(sample.column, len(sample.values)).strongest(name, key, others)
 
     def satisfied(value: Fraction) -> bool:
         return samples.expected(cls(**others, **{key: value}), sample.values, sample.context)
@@ -370,7 +370,7 @@ def test_figures_beyond_floats(values, variance, distance, bound):
     told = {(one["name"], one["parameter"]): one for one in advice.to_dict(m=2)["other"]}
     assert told["variance", "t"]["achievable"] is True
     assert told["k-e", "e"]["achievable"] is True
-    assert str(refusal(parse("k-e:k=9,e=1"), encode(pl.Series("s", values)), len(values)))
+    assert str(infeasible_error(parse("k-e:k=9,e=1"), encode(pl.Series("s", values)), len(values)))
 
 
 def test_limits_in_json_are_possible():
@@ -408,12 +408,12 @@ def test_refusals_are_true(name, data):
     def exists(wanted) -> bool:
         return naive.feasible(sample.values, lambda g: samples.expected(wanted, g, sample.context))
 
-    table = Whole(sample.column, rows)
+    table = WholeTable(sample.column, rows)
     assert table.feasible(principle) == exists(principle)
     assume(not table.feasible(principle))
     for alternative in alternatives(principle, table):
         assert exists(alternative.principle), alternative
-    error = refusal(principle, sample.column, rows)
+    error = infeasible_error(principle, sample.column, rows)
     assert isinstance(error, wb.InfeasibleError)
     assert error.hint
     if isinstance(principle, EpsilonMAnonymity):
@@ -434,7 +434,7 @@ JUDGED = [cls for cls in iterate() if cls.needs != "population"]
 def test_verdicts_are_true(cls, data):
     sample = data.draw(samples.samples(cls, rows=6, groups=1))
     principle = data.draw(samples.principles(cls, sample))
-    verdict = Whole(sample.column, len(sample.values)).verdict(principle)
+    verdict = WholeTable(sample.column, len(sample.values)).verdict(principle)
     exists = naive.feasible(sample.values, lambda g: samples.expected(principle, g, sample.context))
     assert verdict == "unknown" or (verdict == "yes") == exists
 
@@ -456,12 +456,12 @@ def test_every_principle_can_be_refused(cls):
             samples.hierarchy({"r": None, "a": "r", "b": "r"})
         )
     if cls.needs == "several":
-        column = join(
+        column = join_columns(
             "s+t", [encode(pl.Series("s", [1, 1, 2])), encode(pl.Series("t", ["a", "a", "b"]))]
         )
     if cls.needs == "distance":
         column = encode(pl.Series("s", [[0.5, 0.5], [0.5, 0.5], [0.0, 1.0]]))
-    error = refusal(parse(cls.example), column, 3)
+    error = infeasible_error(parse(cls.example), column, 3)
     assert error.exit_code == 3
     assert error.hint
 
@@ -470,7 +470,7 @@ def test_what_a_refusal_says():
     salaries = encode(pl.Series("salary", TABLE_1A))
 
     def said(principle: str, column=salaries) -> str:
-        return str(refusal(parse(principle), column, 8))
+        return str(infeasible_error(parse(principle), column, 8))
 
     assert said("epsilon-m:epsilon=4500,m=5") == (
         "column 'salary': 3 of 8 rows lie within 20 of each other, more than 1/5\n"
@@ -485,10 +485,12 @@ def test_what_a_refusal_says():
     )
     assert said("alpha-k:alpha=0.1,k=9").endswith("try: alpha=0.125, k=8")
     secret = encode(pl.Series("disease", ["hush", "hush", "flu"]))
-    text = str(refusal(parse("frequency-l:l=2"), secret, 3))
+    text = str(infeasible_error(parse("frequency-l:l=2"), secret, 3))
     assert text == "column 'disease': 2 of 3 rows share one value, more than 1/2\n  try: l=1.5"
     gaps = encode(pl.Series("s", [None, None, None, 4]))
-    assert "3 of 4 rows have no value" in str(refusal(parse("epsilon-m:epsilon=0,m=2"), gaps, 4))
+    assert "3 of 4 rows have no value" in str(
+        infeasible_error(parse("epsilon-m:epsilon=0,m=2"), gaps, 4)
+    )
 
 
 def test_rounded():

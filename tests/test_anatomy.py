@@ -26,13 +26,13 @@ import naive
 import wideberth as wb
 from kernels import samples
 from wideberth import datasets, io
-from wideberth.algorithms.anatomy import Dealt, maximal_bucket_first
-from wideberth.algorithms.suppression import uncrowded
+from wideberth.algorithms.anatomy import AnatomyGroups, maximal_bucket_first
+from wideberth.algorithms.suppression import thin_windows
 from wideberth.hierarchy import parse_spec
 from wideberth.principles import parse
-from wideberth.principles.feasibility.limits import Crowding
+from wideberth.principles.feasibility.limits import WindowShareLimit
 from wideberth.release import anatomized
-from wideberth.release.verify import require_anatomy
+from wideberth.release.verify import require_true_anatomy
 from wideberth.utility.queries import query_error
 
 #: Two levels below the root; all diseases at equal depth.
@@ -371,7 +371,7 @@ def test_mbf_against_the_best_for_any_l(text):
     for sizes in combinations_with_replacement(range(1, 5), 4):
         buckets = np.repeat(np.arange(4), sizes)
         each = np.arange(4)
-        best = int(uncrowded(buckets, Crowding(each, each, 1 / wanted)).sum())
+        best = int(thin_windows(buckets, WindowShareLimit(each, each, 1 / wanted)).sum())
         kept = (maximal_bucket_first(buckets, ceil(wanted), np.random.default_rng(0)) >= 0).sum()
         assert kept <= best
         more += kept < best
@@ -1065,7 +1065,9 @@ def certify(quasi: pl.DataFrame, sensitive: pl.DataFrame) -> None:
     """Ask what `anonymize` asks before it hands out a release."""
     original = table(["flu", "ulcer", "cancer", "fracture"] * 3)
     rows = quasi["age"].to_numpy() % 12
-    require_anatomy(quasi, sensitive, original, rows, untouched=["age"], group="group", value="s")
+    require_true_anatomy(
+        quasi, sensitive, original, rows, untouched=["age"], group="group", value="s"
+    )
 
 
 def cell(frame: pl.DataFrame, row: int, column: str, value: Any) -> pl.DataFrame:
@@ -1171,8 +1173,8 @@ def test_what_else_must_not_be_published(release):
 
 
 def test_groups_that_do_not_satisfy_are_not_handed_out(monkeypatch):
-    def forged(demands: Any, rows: int, **_: Any) -> Dealt:
-        return Dealt(np.zeros(rows, dtype=np.int64), "buckets", None)
+    def forged(demands: Any, rows: int, **_: Any) -> AnatomyGroups:
+        return AnatomyGroups(np.zeros(rows, dtype=np.int64), "buckets", None)
 
     monkeypatch.setattr(anatomized, "anatomize", forged)
     with pytest.raises(wb.VerificationError, match="1 groups violate l-e:l=2,e=1"):
@@ -1180,12 +1182,12 @@ def test_groups_that_do_not_satisfy_are_not_handed_out(monkeypatch):
 
 
 def test_counts_that_are_not_true_are_not_handed_out(monkeypatch):
-    honest = anatomized.counted
+    honest = anatomized.sorted_value_counts
 
     def forged(ids: pl.Series, values: pl.Series) -> pl.DataFrame:
         return honest(ids, values).with_columns(pl.col("row").reverse())
 
-    monkeypatch.setattr(anatomized, "counted", forged)
+    monkeypatch.setattr(anatomized, "sorted_value_counts", forged)
     with pytest.raises(wb.VerificationError, match="not counted as they are"):
         anatomize(["flu", "flu", "pneumonia", "ulcer", "cancer", "fracture"], **BLOCKS)
 

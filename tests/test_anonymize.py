@@ -50,14 +50,14 @@ PROXIMITY = ["k-anonymity:k=3", "epsilon-m:on=salary,epsilon=2500,m=3"]
 HOW: dict[str, Any] = {"principles": PROXIMITY, **ROLES}
 
 
-def by_thirds(quasis: Any, demands: Any, *, rng: Any, **_: Any) -> split.Split:
+def by_thirds(quasis: Any, demands: Any, *, rng: Any, **_: Any) -> split.SplitResult:
     """Make three groups by the first quasi-identifier, whatever is demanded."""
     codes = quasis[0].codes
     labels = np.empty(len(codes), dtype=np.int32)
     labels[np.argsort(codes, kind="stable")] = np.arange(len(codes)) * 3 // len(codes)
     partition = Partition(labels, 3)
     boxes = boxes_of(partition, [quasi.codes for quasi in quasis])
-    return split.Split(partition, boxes, 3, None)
+    return split.SplitResult(partition, boxes, 3, None)
 
 
 @pytest.fixture

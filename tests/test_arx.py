@@ -19,13 +19,13 @@ import polars as pl
 import pytest
 
 from wideberth.algorithms.demand import Demand
-from wideberth.algorithms.lattice.generalize import Settings, generalize
-from wideberth.algorithms.lattice.kernel_judge import Compiled
-from wideberth.algorithms.lattice.levels import Ladder
-from wideberth.algorithms.lattice.measures import MEASURES
-from wideberth.algorithms.lattice.problem import Ground
-from wideberth.algorithms.lattice.rule_judge import partition_at
-from wideberth.algorithms.lattice.search import Budget, Probe, minimal
+from wideberth.algorithms.lattice.generalize import SearchSettings, generalize
+from wideberth.algorithms.lattice.kernel_judge import CompiledNodeChecker
+from wideberth.algorithms.lattice.levels import QuasiLevels
+from wideberth.algorithms.lattice.measures import NODE_MEASURES
+from wideberth.algorithms.lattice.problem import LatticeProblem
+from wideberth.algorithms.lattice.rule_judge import node_partition
+from wideberth.algorithms.lattice.search import NodeChecks, SearchBudget, find_minimal_nodes
 from wideberth.core.codes import Column, Domain, encode
 from wideberth.hierarchy import read_hierarchy
 from wideberth.hierarchy.quasi import Quasi, read_quasi
@@ -71,15 +71,15 @@ def ground(
     limit: str,
     names: Sequence[str] = EIGHT,
     on: str = "occupation",
-) -> Ground:
+) -> LatticeProblem:
     demands = []
     for principle in map(parse, principles):
         column = None if principle.needs == "size" else sensitive(on)
         rows = Domain(name="rows", histogram=np.array([table().height]))
         rule = principle.bind(rows if column is None else column.domain)
         demands.append(Demand(principle, rule, column))
-    ladders = [Ladder.of(quasi(name)) for name in names]
-    return Ground(ladders, demands, int(Fraction(limit) * table().height))
+    ladders = [QuasiLevels.of(quasi(name)) for name in names]
+    return LatticeProblem(ladders, demands, int(Fraction(limit) * table().height))
 
 
 def golden() -> list[dict[str, str]]:
@@ -116,7 +116,7 @@ def asked(config: str) -> tuple[list[str], str]:
 def test_optima_are_those_of_arx(row: dict[str, str]) -> None:
     """Scores and suppressed rows agree to all digits that ARX prints; optimal nodes may tie."""
     principles, limit = asked(row["config"])
-    made = generalize(ground(principles, limit), Settings(measure=row["metric"]))
+    made = generalize(ground(principles, limit), SearchSettings(measure=row["metric"]))
     (one,) = made.rounds
     digits = len(row["score"].partition(".")[2])
     assert round(one.found.score, digits) == float(row["score"])
@@ -141,7 +141,7 @@ def test_pruning_loses_nothing(name: str, limit: str) -> None:
     """All 360 nodes of five quasi-identifiers, checked one by one, against the pruned searches."""
     names = ["sex", "age", "education", "marital-status", "native-country"]
     task = ground(LISTS[name], limit, names)
-    every = Compiled(task, None, 2**30)
+    every = CompiledNodeChecker(task, None, 2**30)
     admissible = {
         node for node in product(*map(range, task.shape.dims)) if task.admits(every.check(node))
     }
@@ -153,8 +153,8 @@ def test_pruning_loses_nothing(name: str, limit: str) -> None:
         )
         for node in admissible
     }
-    probe = Probe(Compiled(task, None, 2**30), Budget())
-    found, complete = minimal(task, probe)
+    probe = NodeChecks(CompiledNodeChecker(task, None, 2**30), SearchBudget())
+    found, complete = find_minimal_nodes(task, probe)
     assert complete
     if task.monotone:
         assert set(found) == {node for node, above in finer.items() if not above}
@@ -165,7 +165,7 @@ def test_pruning_loses_nothing(name: str, limit: str) -> None:
         }
         assert set(found) == {node for node, above in below.items() if not above}
     for measure in ("loss", "discernibility"):
-        made = generalize(task, Settings(measure=measure))
+        made = generalize(task, SearchSettings(measure=measure))
         (one,) = made.rounds
         scores = _scores(task, sorted(admissible), measure)
         assert one.found.score == pytest.approx(min(scores), rel=1e-12)
@@ -173,12 +173,12 @@ def test_pruning_loses_nothing(name: str, limit: str) -> None:
         assert one.checks < task.shape.nodes
 
 
-def _scores(task: Ground, nodes: Sequence[tuple[int, ...]], measure: str) -> list[float]:
+def _scores(task: LatticeProblem, nodes: Sequence[tuple[int, ...]], measure: str) -> list[float]:
     """Measure nodes one by one, from the groups alone."""
     rows = table().height
     scores = []
     for node in nodes:
-        partition = partition_at(task, node)
+        partition = node_partition(task, node)
         sizes = partition.sizes().sizes
         fine = np.ones(len(sizes), dtype=bool)
         for demand in task.demands:
@@ -208,16 +208,20 @@ def test_the_papers_minimal_tables() -> None:
     names = ["age", "sex", "race", "marital-status", "education"]
     for on, vulnerable in (("occupation", 0), ("salary-class", 6)):
         task = ground(["k-anonymity:k=6"], "0", names, on)
-        found, _ = minimal(task, Probe(Compiled(task, None, 2**30), Budget()))
-        groups = [partition_at(task, node).histograms(sensitive(on)) for node in found]
+        found, _ = find_minimal_nodes(
+            task, NodeChecks(CompiledNodeChecker(task, None, 2**30), SearchBudget())
+        )
+        groups = [node_partition(task, node).histograms(sensitive(on)) for node in found]
         assert len(found) == 8
         assert sum(bool((one.distinct == 1).any()) for one in groups) == vulnerable
     minima = {"entropy-l:l=5": 6, "recursive-cl:c=3,l=5": 6}
     minima |= {"entropy-l:l=6": 5, "recursive-cl:c=3,l=6": 5}
     for principle, many in minima.items():
         task = ground([principle], "0", names)
-        found, _ = minimal(task, Probe(Compiled(task, None, 2**30), Budget()))
-        groups = [partition_at(task, node).histograms(sensitive("occupation")) for node in found]
+        found, _ = find_minimal_nodes(
+            task, NodeChecks(CompiledNodeChecker(task, None, 2**30), SearchBudget())
+        )
+        groups = [node_partition(task, node).histograms(sensitive("occupation")) for node in found]
         # What is diverse is open to no such attack.
         assert len(found) == many
         assert all((one.distinct > 1).all() for one in groups)
@@ -227,18 +231,18 @@ def test_measures_are_all_found() -> None:
     """Every measure has an optimum on Adult, and none is beaten by another measure's optimum."""
     task = ground(["k-anonymity:k=5"], "0.04", EIGHT[:6])
     best = {}
-    for name in MEASURES:
-        made = generalize(task, Settings(measure=name))
+    for name in NODE_MEASURES:
+        made = generalize(task, SearchSettings(measure=name))
         best[name] = made.rounds[0]
     from wideberth.release.lattice import Lattice
 
-    engine = Compiled(task, None, 2**30)
+    engine = CompiledNodeChecker(task, None, 2**30)
     for name, one in best.items():
         for other in best.values():
             shown = Lattice(
                 ground=task,
                 principles=[],
-                settings=Settings(measure=name),
+                settings=SearchSettings(measure=name),
                 found=other.found,
                 checked=0,
                 complete=False,

@@ -14,17 +14,17 @@ import pytest
 
 import wideberth as wb
 from wideberth import datasets
-from wideberth.core.codes import Column, Domain, encode, join
+from wideberth.core.codes import Column, Domain, encode, join_columns
 from wideberth.core.groups import Groups, Partition
 from wideberth.risk.attacks import (
-    Beliefs,
-    Faced,
-    Farness,
-    Identity,
-    Kinds,
-    Neighbourhoods,
-    Settings,
-    among,
+    AdversarySettings,
+    BeliefAttack,
+    DissimilarityAttack,
+    IdentityRisk,
+    ProximityAttack,
+    SimilarityAttack,
+    VictimClasses,
+    identification_risk,
     interval_claim,
     learn,
     own_shares,
@@ -48,7 +48,7 @@ class Published:
         columns = (encode(self.table[name]) for name in quasi)
         self.partition = Partition.by_equality(columns, len(self.table))
         self.groups = self.partition.histograms(self.column)
-        self.faced = Faced.known(self.groups)
+        self.faced = VictimClasses.known(self.groups)
 
     @property
     def domain(self) -> Domain:
@@ -103,7 +103,7 @@ def test_umeko_has_a_viral_infection() -> None:
 def test_three_diversity_stops_both() -> None:
     """Figure 3: of nobody is anything certain before two conditions are ruled out."""
     table = Published(datasets.machanavajjhala2006_figure3(), INPATIENTS, "condition")
-    found = learn(table.faced, table.domain, Settings(l=3)).to_dict()
+    found = learn(table.faced, table.domain, AdversarySettings(l=3)).to_dict()
     assert found["certain"]["people"] == 0
     steps = found["background"]["ruled_out"]
     assert [step["worst"] for step in steps[:3]] == [0.5, pytest.approx(2 / 3), 1.0]
@@ -114,10 +114,10 @@ def test_three_diversity_stops_both() -> None:
 def test_cancer_is_ruled_out_for_umekos_group() -> None:
     """Negative disclosure: 5 of 12 have cancer, but nobody of the first group."""
     table = Published(datasets.machanavajjhala2006_figure2(), INPATIENTS, "condition")
-    beliefs = Beliefs(table.domain)
+    beliefs = BeliefAttack(table.domain)
     # Cancer in her group, and in Bob's the two other conditions.
     assert beliefs.change(table.faced).negative == (8, 2)
-    assert Beliefs(table.domain, floor=0.4).change(table.faced).negative == (4, 1)
+    assert BeliefAttack(table.domain, floor=0.4).change(table.faced).negative == (4, 1)
 
 
 # ---- Li, Tao, Xiao 2008
@@ -127,12 +127,14 @@ def test_andy_earns_about_1000() -> None:
     """17, 12k: row 1. Three of four of his group earn within 100 of 1,000."""
     table = Published(datasets.li2008_table1b(), ["group"], "salary")
     andy = 0
-    near = Neighbourhoods(table.domain, epsilon=Fraction(100))
+    near = ProximityAttack(table.domain, epsilon=Fraction(100))
     assert table.of(andy, near.shares(table.faced)) == 0.75
     claim = interval_claim(table.groups, table.group_of(andy), table.domain, epsilon=100)
     assert claim is not None
     assert (claim.low, claim.high, claim.confidence) == (1000, 1020, Fraction(3, 4))
-    found = learn(table.faced, table.domain, Settings(epsilon=100, chosen="policy")).to_dict()
+    found = learn(
+        table.faced, table.domain, AdversarySettings(epsilon=100, chosen="policy")
+    ).to_dict()
     texts = [claim["text"] for claim in found["nearness"]["claims"]]
     assert texts[0] == "8 people's salary is known to within 100 with 50 % confidence"
     assert texts[1] == "4 people's salary is known to within 100 with 75 % confidence"
@@ -144,11 +146,11 @@ def test_andy_earns_about_1000() -> None:
 def test_a_mixture_may_be_worse() -> None:
     """{40, 60} and {50, 80}, ε = 15: each keeps 1/2, but who faces both knows 50 with 3/4."""
     column = encode(pl.Series("s", [40, 60, 50, 80]))
-    near = Neighbourhoods(column.domain, epsilon=Fraction(15))
-    apart = Faced.known(Partition(np.array([0, 0, 1, 1], np.int32), 2).histograms(column))
+    near = ProximityAttack(column.domain, epsilon=Fraction(15))
+    apart = VictimClasses.known(Partition(np.array([0, 0, 1, 1], np.int32), 2).histograms(column))
     assert near.on(apart).risk.worst == 0.5
     together = Partition(np.zeros(4, np.int32), 1).histograms(column)
-    pooled = Faced(
+    pooled = VictimClasses(
         groups=together,
         owner=np.zeros(4, dtype=np.int64),
         codes=column.codes.astype(np.int64),
@@ -177,15 +179,15 @@ def test_kevins_disease_is_close_to_a_known_one() -> None:
     """Table I, ε = 0.1: four of five are close to row 2. So the claim has 80 %, the risk is 3/4."""
     frame = datasets.wang2009_table1()
     names = ["flu", "asthma", "bronchitis", "none"]
-    column = join("disease", [encode(frame[name]) for name in names])
+    column = join_columns("disease", [encode(frame[name]) for name in names])
     groups = Partition((frame["group"] - 1).to_numpy().astype(np.int32), 2).histograms(column)
-    faced = Faced.known(groups)
-    far = Farness(column.domain, Fraction(1, 10), "variational")
+    faced = VictimClasses.known(groups)
+    far = DissimilarityAttack(column.domain, Fraction(1, 10), "variational")
     shares = far.shares(faced)
     second = (faced.owner == 0) & (faced.codes == column.codes[1])
     assert shares[second].tolist() == [0.75]
     assert far.on(faced).worst == 0.75
-    settings = Settings(far=0.1, distance="variational")
+    settings = AdversarySettings(far=0.1, distance="variational")
     told = learn(faced, column.domain, settings).to_dict()["dissimilarity"]
     assert (told["epsilon"], told["distance"], told["worst"]) == (0.1, "variational", 0.75)
     (claim, *_) = wb.claims(frame, group="group", sensitive=names, on="+".join(names), epsilon=0.1)
@@ -201,14 +203,14 @@ def test_toms_stomach() -> None:
     people = datasets.wang2013_table2()
     (tom,) = np.flatnonzero((people["age"] == 52).to_numpy()).tolist()
     told = encode(datasets.wang2013_table3()["disease"]).with_tree(tree)
-    kinds = Kinds(told.domain, e=Fraction(1))
+    kinds = SimilarityAttack(told.domain, e=Fraction(1))
     for table, certain in (
         (datasets.wang2013_table3(), 3),
         (datasets.wang2013_table5(), 0),
     ):
         disease = encode(table["disease"]).with_tree(tree)
         labels = (table["group"] - 1).to_numpy().astype(np.int32)
-        faced = Faced.known(Partition(labels, 3).histograms(disease))
+        faced = VictimClasses.known(Partition(labels, 3).histograms(disease))
         found = kinds.on(faced)
         assert [level.certain_people for level in found.levels] == [certain, certain, 0]
         if certain:
@@ -218,7 +220,7 @@ def test_toms_stomach() -> None:
             assert found.levels[1].kind == "stomach"
             assert found.similarity is not None
             assert found.similarity.above[1.0] == 3
-            told_of = json.dumps(learn(faced, disease.domain, Settings(e=1)).to_dict())
+            told_of = json.dumps(learn(faced, disease.domain, AdversarySettings(e=1)).to_dict())
             assert "stomach" not in told_of
             assert '"e": 1' in told_of
         else:
@@ -230,10 +232,10 @@ def test_toms_stomach() -> None:
 
 
 def test_identity_by_hand() -> None:
-    identity = Identity.of(
+    identity = IdentityRisk.of(
         np.array([1, 2, 5]),
         population=np.array([10, 2, 4]),
-        covering=among(np.array([8, 3, 0]), np.array([1, 6, 1])),
+        covering=identification_risk(np.array([8, 3, 0]), np.array([1, 6, 1])),
     )
     found = identity.to_dict()
     assert found["prosecutor"] == {
@@ -249,14 +251,14 @@ def test_identity_by_hand() -> None:
     assert found["journalist"]["mean"] == pytest.approx((1 / 10 + 2 / 2 + 5 / 5) / 8)
     assert found["lacking"] == 5
     assert found["covering"]["mean"] == pytest.approx((1 / 8 + 6 / 3) / 8)
-    assert Identity.of(np.array([2, 3])).to_dict()["journalist"] is None
-    nobody = Identity.of(np.zeros(0, dtype=np.int64))
+    assert IdentityRisk.of(np.array([2, 3])).to_dict()["journalist"] is None
+    nobody = IdentityRisk.of(np.zeros(0, dtype=np.int64))
     assert (nobody.smallest, nobody.prosecutor.worst, nobody.marketer) == (0, 0, 0)
 
 
 def test_people_who_are_not_rows() -> None:
     """Three people are known to be in the group of two rows, none in the other."""
-    identity = Identity.of(np.array([2, 1]), people=np.array([3, 0]))
+    identity = IdentityRisk.of(np.array([2, 1]), people=np.array([3, 0]))
     assert (identity.prosecutor.worst, identity.prosecutor.people, identity.uniques) == (0.5, 3, 0)
 
 
@@ -266,7 +268,9 @@ def test_people_who_are_not_rows() -> None:
 def in_one_group(values: Sequence[Any], **settings: Any) -> dict[str, Any]:
     column = encode(pl.Series("stay", values))
     groups = Partition(np.zeros(len(values), np.int32), 1).histograms(column)
-    found = learn(Faced.known(groups), column.domain, Settings(**settings)).to_dict()
+    found = learn(
+        VictimClasses.known(groups), column.domain, AdversarySettings(**settings)
+    ).to_dict()
     json.dumps(found)  # plain values throughout
     return found["nearness"]
 
@@ -322,7 +326,9 @@ def test_who_chose_epsilon() -> None:
 def test_more_values_are_ruled_out_for_a_larger_l() -> None:
     groups = Groups.of([list(range(9))], width=9)
     domain = Domain(name="s", histogram=np.ones(9, dtype=np.int64))
-    found = learn(Faced.known(groups), domain, Settings(l=8)).to_dict()["background"]
+    found = learn(VictimClasses.known(groups), domain, AdversarySettings(l=8)).to_dict()[
+        "background"
+    ]
     assert [step["worst"] for step in found["ruled_out"]] == [1 / n for n in range(9, 1, -1)]
     assert found["needed"]["people"]["more"] == 9
 
@@ -331,7 +337,9 @@ def test_a_given_prior() -> None:
     """β is what the histogram says, α what was given."""
     groups = Groups.of([[0, 1]], width=2)
     domain = Domain(name="s", histogram=np.array([1, 1]))
-    found = learn(Faced.known(groups), domain, Settings(prior=np.array([1, 19]))).to_dict()
+    found = learn(
+        VictimClasses.known(groups), domain, AdversarySettings(prior=np.array([1, 19]))
+    ).to_dict()
     assert found["change"]["prior"] == "given"
     assert found["change"]["largest_ratio"] == pytest.approx(10)
     assert found["change"]["breaches"] == {
@@ -350,8 +358,8 @@ def test_a_breach_is_of_any_value() -> None:
         members = [rng.integers(0, 6, int(rng.integers(2, 6))).tolist() for _ in range(5)]
         histogram = np.bincount(np.concatenate(members), minlength=6)
         domain = Domain(name="s", histogram=histogram)
-        change = Beliefs(domain, rho1=0.2, rho2=0.5).change(
-            Faced.known(Groups.of(members, width=6))
+        change = BeliefAttack(domain, rho1=0.2, rho2=0.5).change(
+            VictimClasses.known(Groups.of(members, width=6))
         )
         prior = [Fraction(int(n), int(histogram.sum())) for n in histogram]
         wanted = sum(
@@ -390,30 +398,33 @@ def numbers() -> Column:
 
 def test_settings_that_make_no_sense() -> None:
     pay = numbers().domain
-    faced = Faced.known(Groups.of([[0, 1, 2]], width=3))
+    faced = VictimClasses.known(Groups.of([[0, 1, 2]], width=3))
     for settings, match in (
-        (Settings(epsilon=-1), "0 or more"),
-        (Settings(epsilon=2, relative=True), "from 0 to 1"),
-        (Settings(rho1=2), "rho1"),
-        (Settings(delta=-0.1), "delta"),
-        (Settings(prior=np.ones(2)), "3 values, but 2"),
-        (Settings(prior=np.array([1, np.nan, 1])), "numbers from 0 up"),
-        (Settings(prior=np.array([1, -1, 1])), "numbers from 0 up"),
-        (Settings(prior=np.array([1, 0, 1])), "probability 0"),
-        (Settings(prior=np.array([1, 1, 0]), group_prior=np.array([1, 1, 0])), "probability 0"),
+        (AdversarySettings(epsilon=-1), "0 or more"),
+        (AdversarySettings(epsilon=2, relative=True), "from 0 to 1"),
+        (AdversarySettings(rho1=2), "rho1"),
+        (AdversarySettings(delta=-0.1), "delta"),
+        (AdversarySettings(prior=np.ones(2)), "3 values, but 2"),
+        (AdversarySettings(prior=np.array([1, np.nan, 1])), "numbers from 0 up"),
+        (AdversarySettings(prior=np.array([1, -1, 1])), "numbers from 0 up"),
+        (AdversarySettings(prior=np.array([1, 0, 1])), "probability 0"),
+        (
+            AdversarySettings(prior=np.array([1, 1, 0]), group_prior=np.array([1, 1, 0])),
+            "probability 0",
+        ),
     ):
         with pytest.raises(wb.ParameterError, match=match):
             learn(faced, pay, settings)
-    alone = Faced.known(Groups.of([[0], [1, 2]], width=3))
-    impossible = Settings(prior=np.array([0, 1, 1]), group_prior=np.ones(3))
+    alone = VictimClasses.known(Groups.of([[0], [1, 2]], width=3))
+    impossible = AdversarySettings(prior=np.array([0, 1, 1]), group_prior=np.ones(3))
     with pytest.raises(wb.ParameterError, match="for the victim"):
         learn(alone, pay, impossible)
     dated = encode(pl.Series("born", [date(2000, 1, 1)])).domain
     with pytest.raises(wb.ParameterError, match="'born'"):
-        Neighbourhoods(dated, epsilon=Fraction(1, 2), relative=True)
+        ProximityAttack(dated, epsilon=Fraction(1, 2), relative=True)
     with pytest.raises(wb.ParameterError, match="no hierarchy"):
-        Kinds(pay)
+        SimilarityAttack(pay)
     with pytest.raises(wb.TableError, match="holds none"):
-        Neighbourhoods(encode(pl.Series("s", ["a"])).domain, epsilon=Fraction(1))
+        ProximityAttack(encode(pl.Series("s", ["a"])).domain, epsilon=Fraction(1))
     with pytest.raises(wb.ParameterError, match="2 groups"):
-        Identity.of(np.array([1, 2]), population=np.array([1]))
+        IdentityRisk.of(np.array([1, 2]), population=np.array([1]))

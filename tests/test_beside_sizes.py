@@ -25,11 +25,11 @@ from laws.test_releases import either_engine
 from test_suppression import is_true
 from wideberth.algorithms.demand import Demand
 from wideberth.algorithms.mondrian import rule_splitter, split
-from wideberth.algorithms.mondrian.arrangement import Arrangement
-from wideberth.algorithms.mondrian.rule_splitter import Judge, Plain
+from wideberth.algorithms.mondrian.arrangement import SplitProblem
+from wideberth.algorithms.mondrian.rule_splitter import PlainSplitter, RankJudge
 from wideberth.algorithms.mondrian.split import grow
 from wideberth.core.codes import encode
-from wideberth.engines.split.histogram_judge import Court
+from wideberth.engines.split.histogram_judge import HistogramJudge
 from wideberth.hierarchy.quasi import read_quasi
 from wideberth.kernels.randomness import root_key
 from wideberth.principles import parse
@@ -209,7 +209,7 @@ def test_wages_in_two_tables(middle: float) -> None:
 # ---- engines agree
 
 
-def task_of(pay: list[int], principles: list[str], key: int = 7) -> Arrangement:
+def task_of(pay: list[int], principles: list[str], key: int = 7) -> SplitProblem:
     ages = np.random.default_rng(key).integers(0, 30, len(pay))
     column = encode(pl.Series("pay", pay))
     demands = []
@@ -217,7 +217,7 @@ def task_of(pay: list[int], principles: list[str], key: int = 7) -> Arrangement:
         own = None if principle.name == "k-anonymity" else column
         domain = (own or encode(pl.Series("rows", ages))).domain
         demands.append(Demand(principle, principle.bind(domain), own))
-    return Arrangement([read_quasi(pl.Series("age", ages))], demands, root_key(key))
+    return SplitProblem([read_quasi(pl.Series("age", ages))], demands, root_key(key))
 
 
 crowded = st.lists(st.integers(0, 30), min_size=5, max_size=60)
@@ -255,7 +255,7 @@ def test_both_ways_of_dealing_occur(beside: list[str]) -> None:
     for seed in range(40):
         pay = np.random.default_rng(seed).integers(0, 30, 40).tolist()
         task = task_of(pay, ["epsilon-m:epsilon=9,m=2", "k-anonymity:k=5", *beside])
-        slow, fast = Plain(task, silent), engine(task)
+        slow, fast = PlainSplitter(task, silent), engine(task)
         hands = [grow(one, task, "best").hands.tolist() for one in (slow, fast)]
         assert sorted(hands[0]) == sorted(hands[1])
         found |= set(np.sign(hands[0]).tolist())
@@ -266,9 +266,9 @@ def test_both_ways_of_dealing_occur(beside: list[str]) -> None:
 @given(crowded, reaches, st.integers(2, 4), st.integers(1, 6), st.sampled_from([3, 4096]))
 def test_histograms_tell_the_same(pay: list[int], reach: str, m: int, more: int, few: int) -> None:
     task = task_of(pay, [f"epsilon-m:{reach},m={m}", f"k-anonymity:k={m + more}"])
-    expected = Judge(task).hands(np.arange(task.rows)) != 0
+    expected = RankJudge(task).hands(np.arange(task.rows)) != 0
     codes, width = task.leading
-    court = Court(task, few=few)
+    court = HistogramJudge(task, few=few)
     for layout, coarse in ((court.exact, False), (court.coarse, True)):
         cells = np.bincount(layout.cells[0][codes], minlength=int(layout.edges[-1]))
         assert len(np.bincount(codes, minlength=width)) == width
@@ -491,12 +491,18 @@ def test_refusals_that_said_too_much_or_too_little(pay: list[int], fewest: int) 
     ids=str,
 )
 def test_a_refusal_comes_whole_from_an_executor(error: wb.InfeasibleError) -> None:
-    from wideberth.engines.spark.failures import Refused, carried, translated
+    from wideberth.engines.spark.failures import (
+        ExecutorRefusal,
+        carry_refusals,
+        translate_spark_error,
+    )
 
-    with pytest.raises(Refused) as caught, carried():
+    with pytest.raises(ExecutorRefusal) as caught, carry_refusals():
         raise error
     text = "".join(traceback.format_exception(caught.value))
-    arrived = translated(RuntimeError(f"An exception was thrown from the Python worker:\n{text}"))
+    arrived = translate_spark_error(
+        RuntimeError(f"An exception was thrown from the Python worker:\n{text}")
+    )
     assert isinstance(arrived, wb.InfeasibleError)
     assert arrived.to_dict() == error.to_dict()
 

@@ -17,9 +17,9 @@ import wideberth as wb
 from cli.everyday import renamed, unsafe
 from wideberth import datasets
 from wideberth.core.groups import Groups
-from wideberth.labels import Published
-from wideberth.risk.attacks import Faced, Risk, own_shares
-from wideberth.risk.disclosure import COLUMNS, LEVELS, Beyond, Disclosure
+from wideberth.labels import PublishedBoxes
+from wideberth.risk.attacks import Risk, VictimClasses, own_shares
+from wideberth.risk.disclosure import COLUMNS, LEVELS, Disclosure, GuessesBeyondChance
 from wideberth.risk.findings import Finding
 
 PEOPLE = st.lists(
@@ -100,7 +100,7 @@ def test_without_the_original_people_are_drawn_who_fit(rows: list[Any], k: int) 
     made = wb.anonymize(table, quasi=quasi, principles=principles, seed=1)
     frame = made.table.with_columns(pl.all().cast(pl.String))
     release = frame.to_dicts()
-    published, own = Published.read(frame, quasi).drawn(1000)
+    published, own = PublishedBoxes.read(frame, quasi).drawn(1000)
     assert own.tolist() == list(range(frame.height))
     drawn = [
         {axis.name: axis.atoms[int(axis.points[row])] for axis in published.axes}
@@ -285,10 +285,10 @@ def test_chance_is_what_independent_columns_show() -> None:
     rng = np.random.default_rng(1)
     for size, values in ((3, 2), (5, 2), (5, 6), (8, 3)):
         drawn = rng.integers(0, values, (4000, size))
-        faced = Faced.known(Groups.of(drawn.tolist(), values))
+        faced = VictimClasses.known(Groups.of(drawn.tolist(), values))
         everybody = np.ones(len(faced), dtype=bool)
         chance = np.full(len(faced), 1 / values)
-        found = Beyond.of_faced(faced, own_shares(faced), chance, everybody)
+        found = GuessesBeyondChance.of_faced(faced, own_shares(faced), chance, everybody)
         for level in LEVELS:
             assert found.people[level] / found.of == pytest.approx(
                 found.expected[level] / found.of, abs=0.02

@@ -14,9 +14,9 @@ import wideberth as wb
 from wideberth import datasets
 from wideberth.core.codes import encode
 from wideberth.principles.feasibility import nearness
-from wideberth.principles.feasibility.limits import Whole
+from wideberth.principles.feasibility.limits import WholeTable
 from wideberth.principles.feasibility.nearness import Bracket
-from wideberth.principles.feasibility.refusal import alternatives, refusal
+from wideberth.principles.feasibility.refusal import alternatives, infeasible_error
 
 VECTORS = ("flu", "asthma", "bronchitis", "none")
 
@@ -222,7 +222,11 @@ def test_a_metric_of_ones_own():
 
 
 def said(principle: str, values: list[object]) -> str:
-    return str(refusal(wb.principles.parse(principle), encode(pl.Series("s", values)), len(values)))
+    return str(
+        infeasible_error(
+            wb.principles.parse(principle), encode(pl.Series("s", values)), len(values)
+        )
+    )
 
 
 def test_a_refusal_names_the_witness_and_what_is_possible():
@@ -238,10 +242,10 @@ def test_a_refusal_names_the_witness_and_what_is_possible():
 
 
 def test_an_unknown_is_not_called_impossible(monkeypatch):
-    from wideberth.principles.partition.caps import Searched
-    from wideberth.principles.partition.decide import Answer
+    from wideberth.principles.partition.caps import SearchedRule
+    from wideberth.principles.partition.decide import PartitionAnswer
 
-    monkeypatch.setattr(Searched, "answer", lambda self, codes, **_: Answer("unknown"))
+    monkeypatch.setattr(SearchedRule, "answer", lambda self, codes, **_: PartitionAnswer("unknown"))
     words = said("dissimilarity:epsilon=1,delta=0.9,k=2", [1, 2, 3, 4])
     assert "no partition was found, though none was ruled out" in words
 
@@ -249,12 +253,12 @@ def test_an_unknown_is_not_called_impossible(monkeypatch):
 def test_alternatives_to_dissimilarity_are_possible():
     for values in tables(40, seed=21):
         column = encode(pl.Series("s", values, dtype=pl.Int64))
-        table = Whole(column, len(values))
+        table = WholeTable(column, len(values))
         for epsilon, delta, k in ((0, 1, 2), (1, 0.8, 2), (1, 0.7, 3)):
             asked = wb.Dissimilarity(epsilon=epsilon, delta=delta, k=k)
             if table.feasible(asked):
                 continue
-            assert refusal(asked, column, len(values)).hint
+            assert infeasible_error(asked, column, len(values)).hint
             for alternative in alternatives(asked, table):
                 other = alternative.principle
                 true = largest_delta(values, Fraction(other.epsilon), other.k)

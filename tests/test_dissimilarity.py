@@ -276,14 +276,14 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, bool]]:
     monkeypatch.setattr(blocks, "_MOST", 64)
     monkeypatch.setattr(blocks, "_LEAST", 24)
     seen: list[tuple[int, bool]] = []
-    block = blocks._Work.block
+    block = blocks._BlockSplitter.block
 
     def watched(self: Any, rows: Any, *rest: Any) -> Any:
         found = block(self, rows, *rest)
         seen.append((len(rows), found is not None))
         return found
 
-    monkeypatch.setattr(blocks._Work, "block", watched)
+    monkeypatch.setattr(blocks._BlockSplitter, "block", watched)
     return seen
 
 
@@ -332,7 +332,7 @@ def test_blocks_that_fail_are_pooled(small_blocks: list[tuple[int, bool]]) -> No
 def test_the_whole_table_dealt_at_once(small_blocks: list[tuple[int, bool]]) -> None:
     """The last resort: no blocks at all."""
     original = correlated(300, noise=2)
-    with mock.patch.object(blocks._Work, "block", return_value=None) as failing:
+    with mock.patch.object(blocks._BlockSplitter, "block", return_value=None) as failing:
         release = wb.anonymize(original, **ASKING, principles=far(8))
     assert failing.called
     verify(release.table, original, far(8))
@@ -344,7 +344,7 @@ def test_the_whole_table_dealt_at_once_keeps_other_demands(
 ) -> None:
     """Or else it is refused, as what it is: not a defect."""
     original = correlated(300, noise=2)
-    with mock.patch.object(blocks._Work, "block", return_value=None):
+    with mock.patch.object(blocks._BlockSplitter, "block", return_value=None):
         release = wb.anonymize(original, **ASKING, principles=[far(8), "k-anonymity:k=9"])
         verify(release.table, original, far(8, k=9))
         with_job = original.with_columns(job=pl.Series(["a"] * 290 + ["b"] * 10))
@@ -360,8 +360,8 @@ def test_a_leaf_that_swapping_does_not_solve_is_coloured(monkeypatch: pytest.Mon
     """networkx colours it equitably, and the result is verified like any other."""
     original, asked = task("manhattan", 200, k=3)
     halves = original.with_columns(pl.col("age") % 2, zip=1)  # two leaves of many rows
-    monkeypatch.setattr(blocks, "part", lambda *_: None)
-    monkeypatch.setattr(blocks.Judge, "settle", lambda *_: None)
+    monkeypatch.setattr(blocks, "deal_apart", lambda *_: None)
+    monkeypatch.setattr(blocks.RankJudge, "settle", lambda *_: None)
     with mock.patch("networkx.equitable_color", wraps=networkx.equitable_color) as coloured:
         release = wb.anonymize(halves, **asked, cuts="disjoint")
     assert coloured.call_count == release.manifest["leaves"] == 2
@@ -410,8 +410,8 @@ def test_impossible_by_search() -> None:
 
 def test_unknown_says_that_none_was_ruled_out() -> None:
     original = correlated(120, noise=0)
-    unsure = decide.Answer("unknown")
-    with mock.patch("wideberth.principles.partition.caps.decide", return_value=unsure):
+    unsure = decide.PartitionAnswer("unknown")
+    with mock.patch("wideberth.principles.partition.caps.decide_partition", return_value=unsure):
         message = refusal(far(8, delta=0.8), original)
     assert "none was ruled out" in message
 

@@ -64,7 +64,7 @@ def test_brackets_and_dots_in_texts_are_no_nesting() -> None:
             *(f"e{i} = 1.5" for i in range(100)),
         ]
     )
-    read = documents.toml(text, "it")
+    read = documents.parse_toml(text, "it")
     assert read["b"] == marks
     assert read["c"].count(marks) == 2
     assert read[marks] == 1
@@ -81,7 +81,7 @@ def test_a_policy_has_a_size(tmp_path: Path) -> None:
 
 def test_a_number_of_thousands_of_digits() -> None:
     with pytest.raises(PolicyError, match="a number that is too long"):
-        documents.toml("version = " + "9" * 10**5, "it")
+        documents.parse_toml("version = " + "9" * 10**5, "it")
 
 
 # Manifests.
@@ -217,6 +217,6 @@ def test_a_hierarchy_has_a_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     (path := tmp_path / "h.csv").write_text("a;*\nb;*\n")
     (link := tmp_path / "link.csv").symlink_to(path)
     assert read_hierarchy(link).labels == read_hierarchy(path).labels
-    monkeypatch.setattr("wideberth.hierarchy.load.LARGEST", 7)
+    monkeypatch.setattr("wideberth.hierarchy.load.MAX_HIERARCHY_BYTES", 7)
     with pytest.raises(HierarchyError, match="larger than"):
         read_hierarchy(path)

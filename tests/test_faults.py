@@ -30,7 +30,7 @@ from wideberth import io
 from wideberth.errors import OutputError, TableError
 from wideberth.io import journal, writer
 from wideberth.io.manifest import compare
-from wideberth.io.scratch import spill
+from wideberth.io.scratch import scratch_folder
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="links, locks and modes of POSIX")
 
@@ -416,7 +416,7 @@ def test_two_runs_at_once_never_mix(tmp_path):
 
 
 def test_a_run_that_holds_the_lock_is_named(monkeypatch, tmp_path):
-    monkeypatch.setattr(journal, "PATIENCE", 0)
+    monkeypatch.setattr(journal, "LOCK_WAIT_SECONDS", 0)
     held = io.locked(tmp_path / "a.csv", tmp_path / "b")
     with held, pytest.raises(OutputError, match="another run is writing"):
         write_both(tmp_path)
@@ -476,7 +476,7 @@ def test_a_pipe_as_the_lock_of_a_spill_hangs_nobody(monkeypatch, tmp_path):
     monkeypatch.setenv("WIDEBERTH_SPILL", str(tmp_path))
     (tmp_path / "wideberth-spill-x").mkdir()
     planted(tmp_path / "wideberth-spill-x" / "lock", "pipe")
-    with spill() as folder:
+    with scratch_folder() as folder:
         assert folder.is_dir()
 
 
@@ -576,13 +576,13 @@ def test_a_draft_that_another_run_sweeps_before_it_is_locked_is_made_again(tmp_p
     def is_free(file: Any) -> bool:
         if not swept:
             swept.extend(tmp_path.glob(".*.draft.*"))
-            writer.sweep(target)
+            writer.sweep_drafts(target)
         return free(file)
 
     monkeypatch.setattr(writer, "is_free", is_free)
     with io.drafts(target) as (draft,):
         assert swept == [draft]
-        writer.sweep(target)  # now it is locked
+        writer.sweep_drafts(target)  # now it is locked
         draft.write_text("new")
         assert mode(draft) == 0o600
     assert target.read_text() == "new"

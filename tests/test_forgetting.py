@@ -8,7 +8,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from wideberth.io.sanitize import forgetful, forgetful_series
+from wideberth.io.sanitize import sanitized_series, sanitized_table
 
 HIDDEN = "somebody else"
 
@@ -28,7 +28,7 @@ def hidden(kind: pl.DataType) -> pl.Series:
 def test_texts_under_missing_values():
     column = hidden(pl.String())
     assert HIDDEN.encode() in buffers(column)  # else this tests nothing
-    fresh = forgetful_series(column)
+    fresh = sanitized_series(column)
     assert HIDDEN.encode() not in buffers(fresh)
     assert fresh.to_list() == ["a", None, "b"]
     assert fresh.name == column.name
@@ -36,7 +36,7 @@ def test_texts_under_missing_values():
 
 def test_rows_that_are_not_taken():
     column = pl.Series("s", ["a long text that is kept", HIDDEN * 9]).gather([0])
-    assert HIDDEN.encode() not in buffers(forgetful_series(column))
+    assert HIDDEN.encode() not in buffers(sanitized_series(column))
 
 
 @pytest.mark.parametrize(("kinds", "each", "kept"), [(3, 20, True), (3, 2, False), (30, 20, False)])
@@ -45,10 +45,10 @@ def test_the_order_of_categories_is_that_of_a_scale_or_of_the_alphabet(kinds, ea
     values = names * each
     expected = names if kept else sorted(names)
     enum = pl.Series(values, dtype=pl.Enum([*names, "never"]))
-    assert forgetful_series(enum).dtype == pl.Enum(expected)
-    assert forgetful_series(enum).to_list() == values
+    assert sanitized_series(enum).dtype == pl.Enum(expected)
+    assert sanitized_series(enum).to_list() == values
     ordered = pd.Categorical(values, categories=[*names, "never"], ordered=True)
-    fresh = forgetful(pd.DataFrame({"s": ordered}))["s"]
+    fresh = sanitized_table(pd.DataFrame({"s": ordered}))["s"]
     assert list(fresh.cat.categories) == expected
     assert fresh.cat.ordered == kept
     assert fresh.tolist() == values
@@ -57,7 +57,7 @@ def test_the_order_of_categories_is_that_of_a_scale_or_of_the_alphabet(kinds, ea
 def test_categories_of_a_process_know_other_columns():
     pl.Series([HIDDEN], dtype=pl.Categorical)
     column = pl.Series("s", ["b", "a", None], dtype=pl.Categorical)
-    fresh = forgetful_series(column.gather([1, 2, 0]))
+    fresh = sanitized_series(column.gather([1, 2, 0]))
     assert isinstance(fresh.dtype, pl.Categorical)
     assert fresh.to_list() == ["a", None, "b"]
     assert set(fresh.dtype.categories.to_series()) == {"a", "b"}
@@ -69,7 +69,7 @@ def test_categories_deep_down(nest):
     inner = pl.Enum(["a", "b", HIDDEN])
     cells = [["a"], ["b"]] if nest is pl.List or nest(inner) == pl.Array(inner, 1) else None
     cells = cells or [{"x": "a"}, {"x": "b"}]
-    fresh = forgetful_series(pl.Series("s", cells, dtype=nest(inner)))
+    fresh = sanitized_series(pl.Series("s", cells, dtype=nest(inner)))
     assert fresh.dtype == nest(pl.String())
     assert fresh.to_list() == cells
 
@@ -79,7 +79,7 @@ def test_numbers_under_a_mask(kind):
     column = pd.Series([1, 1, 0], dtype=kind)
     column[1] = pd.NA
     assert column.array._data[1]
-    fresh = forgetful(pd.DataFrame({"s": column}))["s"]
+    fresh = sanitized_table(pd.DataFrame({"s": column}))["s"]
     assert not fresh.array._data[1]
     assert fresh.isna().tolist() == [False, True, False]
     assert fresh.dtype == column.dtype
@@ -87,7 +87,7 @@ def test_numbers_under_a_mask(kind):
 
 def test_one_kind_of_nan():
     odd = np.array([0x7FF8000000001234], dtype=np.uint64).view(np.float64)
-    fresh = forgetful(pd.DataFrame({"s": [1.5, odd[0]]}))["s"].to_numpy()
+    fresh = sanitized_table(pd.DataFrame({"s": [1.5, odd[0]]}))["s"].to_numpy()
     assert fresh.view(np.uint64)[1] == np.array([np.nan]).view(np.uint64)[0]
     assert fresh[0] == 1.5
 
@@ -98,7 +98,9 @@ def test_texts_that_know_more():
 
     text = Told("a")
     text.row = 7
-    cells = forgetful(pd.DataFrame({"s": pd.Series([text, None], dtype=object)}))["s"].tolist()
+    cells = sanitized_table(pd.DataFrame({"s": pd.Series([text, None], dtype=object)}))[
+        "s"
+    ].tolist()
     assert type(cells[0]) is str
     assert cells[0] == "a"
 
@@ -120,7 +122,7 @@ WORDS = pa.array(["a", "b", HIDDEN]).dictionary_encode()
 )
 def test_dictionaries_of_arrow(column):
     taken = pa.table({"s": column}).take([1, 0])
-    fresh = forgetful(taken).column("s")
+    fresh = sanitized_table(taken).column("s")
     assert fresh.to_pylist() == taken.column("s").to_pylist()
     whole = fresh.combine_chunks()
     held = b"".join(bytes(b) for b in whole.buffers() if b is not None)

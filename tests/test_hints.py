@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 import wideberth as wb
-from wideberth.core.questions import question
+from wideberth.core.questions import column_question
 from wideberth.core.types import confirmation
 from wideberth.errors import WideberthError, in_the_app, on_command_line
 
@@ -81,8 +81,8 @@ def test_the_same_error_in_both_interfaces(ask, python, command):
     "ask",
     [
         lambda: confirmation("pay", ["1.234,56"]),
-        lambda: question(pl.Series("pay", [*"123456789", "N/A"])).hint,
-        lambda: question(pl.Series("pay", [*map(str, range(100)), "x"])).hint,
+        lambda: column_question(pl.Series("pay", [*"123456789", "N/A"])).hint,
+        lambda: column_question(pl.Series("pay", [*map(str, range(100)), "x"])).hint,
         lambda: (
             _raised(lambda: wb.audit(PEOPLE, quasi="age", sensitive="ill", epsilon=1)).hint or ""
         ),

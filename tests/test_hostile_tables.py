@@ -65,7 +65,7 @@ def test_a_type_that_cannot_be_read(
         path = put(schema.empty_table(), tmp_path / f"t.{form}")
     except (pa.ArrowException, OSError):
         pytest.skip("the format has no such type")
-    for read in (io.read, io.types_of, lambda path: list(io.batches(path))):
+    for read in (io.read, io.column_types, lambda path: list(io.batches(path))):
         with pytest.raises(TableError, match="cannot be read") as caught:
             read(path)
         assert (

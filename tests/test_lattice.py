@@ -17,7 +17,7 @@ import pytest
 import wideberth as wb
 from wideberth import io
 from wideberth.algorithms.lattice import generalize
-from wideberth.algorithms.lattice.measures import MEASURES as REGISTRY
+from wideberth.algorithms.lattice.measures import NODE_MEASURES as REGISTRY
 from wideberth.algorithms.lattice.measures import Facts
 from wideberth.policy.settings import MEASURES
 

@@ -36,7 +36,7 @@ from wideberth.utility.metrics import (
     register,
     size_histogram,
 )
-from wideberth.utility.metrics.base import NEEDED, as_dict, as_markdown
+from wideberth.utility.metrics.base import NEEDS_IN_WORDS, metric_as_dict, metrics_as_markdown
 
 DATA = Path(os.environ.get("WIDEBERTH_DATA", Path(__file__).parents[2] / "shared" / "data"))
 ADULT = DATA / "adult_arx"
@@ -380,20 +380,20 @@ def test_an_anatomy() -> None:
 
 @pytest.mark.parametrize("metric", list(iterate()), ids=lambda metric: metric.name)
 def test_a_metric_declares_everything(metric: type[Metric]) -> None:
-    facts = as_dict(metric)
+    facts = metric_as_dict(metric)
     assert facts["goal"] in ("lower", "higher", "none")
-    assert set(facts["needs"]) <= set(NEEDS) == set(NEEDED)
+    assert set(facts["needs"]) <= set(NEEDS) == set(NEEDS_IN_WORDS)
     for key in ("title", "definition", "reference"):
         assert len(facts[key]) > 5
     assert facts["definition"].endswith(".")
-    assert f"`{metric.name}`" in as_markdown([metric])
+    assert f"`{metric.name}`" in metrics_as_markdown([metric])
     assert lookup(metric.name) is metric
     json.dumps(facts)
 
 
 def test_the_page_is_up_to_date() -> None:
     page = Path(__file__).parents[1] / "docs" / "metrics.md"
-    assert page.read_text(encoding="utf-8") == as_markdown(iterate())
+    assert page.read_text(encoding="utf-8") == metrics_as_markdown(iterate())
 
 
 def test_the_command() -> None:
@@ -401,7 +401,7 @@ def test_the_command() -> None:
     told = json.loads(runner.invoke(metrics, ["--format", "json"]).stdout)
     assert [one["name"] for one in told] == sorted(METRICS)
     assert json.loads(runner.invoke(metrics, ["ncp", "--format", "json"]).stdout)["low"] == 0
-    assert runner.invoke(metrics, ["--format", "markdown"]).stdout == as_markdown(iterate())
+    assert runner.invoke(metrics, ["--format", "markdown"]).stdout == metrics_as_markdown(iterate())
     assert "wideberth metrics NAME explains one." in runner.invoke(metrics, []).stdout
     one = runner.invoke(metrics, ["entropy"]).stdout
     assert "non-uniform entropy  (entropy)" in one

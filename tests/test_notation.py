@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 
 import wideberth as wb
 from wideberth import io
-from wideberth.core.questions import on_values, question
+from wideberth.core.questions import column_question, value_remarks
 from wideberth.errors import ParameterError, PolicyError, TableError
 from wideberth.io import ReadOptions
 from wideberth.policy.guesses import guess_columns
 from wideberth.policy.policy import Policy
-from wideberth.policy.proposal import noticed, proposed
-from wideberth.policy.strays import on_rows
+from wideberth.policy.proposal import proposed_reading, reading_remarks
+from wideberth.policy.strays import non_person_remarks
 
 #: Example, mark of thousands, mark of decimals, what stands before and behind.
 STYLES = [
@@ -67,7 +67,7 @@ def test_numbers_in_any_notation_are_read_exactly(
     values = [Fraction(text) for text in read.cast(pl.String).drop_nulls()]
     assert values == numbers
     assert read[-1] is None
-    ways = question(frame["pay"])
+    ways = column_question(frame["pay"])
     if style[0] in io.notations(pl.Series(texts)):
         assert ways is not None
 
@@ -161,7 +161,7 @@ def test_years_of_two_digits_are_read_within_a_window() -> None:
 def test_dates_with_short_days_and_months_are_dates() -> None:
     texts = [f"{1 + i % 28}.{1 + i % 12}.{1950 + i}" for i in range(40)]
     table = pl.DataFrame({"born": texts, "ill": [str(i % 5) for i in range(40)]})
-    formats = proposed(table, ReadOptions()).formats
+    formats = proposed_reading(table, ReadOptions()).formats
     assert formats == {"born": "%d.%m.%Y"}
     read = io.in_formats(table, ReadOptions(formats=formats))
     made = wb.anonymize(read, quasi="born", sensitive="ill", principles="k-anonymity:k=5")
@@ -175,14 +175,14 @@ def test_times_of_the_day_are_remarked_on(texts: list[str], made: Any) -> None:
     table = pl.DataFrame({"seen": seen.gather([0] * 8), "ill": list("abcdefgh")})
     said = "seen looks like times of the day, which are text here"
     asked: dict[str, Any] = {"quasi": "seen", "sensitive": "ill", "principles": "k-anonymity:k=2"}
-    notes = noticed(table, ReadOptions(), proposed(table, ReadOptions()))
+    notes = reading_remarks(table, ReadOptions(), proposed_reading(table, ReadOptions()))
     for found in (
         notes,
         wb.anonymize(table, **asked).manifest["warnings"],
         *([wb.check(table, **asked).notes] if seen.dtype == pl.String else []),
     ):
         assert any(note.startswith(said) for note in found)
-    assert not on_values("score", pl.Series(["14:02", "9:71"]))
+    assert not value_remarks("score", pl.Series(["14:02", "9:71"]))
 
 
 @pytest.mark.parametrize(
@@ -198,13 +198,13 @@ def test_numbers_that_no_notation_reads_are_noticed(write: str, form: str) -> No
     pay = [*(write.format(1 + i % 9) for i in range(20)), "$7.50" if "$" in write else "7"]
     table = pl.DataFrame({"zip": ["1"] * 21, "pay": pay})
     said = f"column 'pay' looks like numbers, and is text, for some of them {form}"
-    notes = noticed(table, ReadOptions(), proposed(table, ReadOptions()))
+    notes = reading_remarks(table, ReadOptions(), proposed_reading(table, ReadOptions()))
     assert any(note.startswith(said) for note in notes)
     with pytest.raises(ParameterError, match=form):
         wb.audit(table, quasi="zip", sensitive="pay")
     assert wb.audit(table, quasi="zip", sensitive="pay", types={"pay": "text"}).rows == 21
     codes = pl.DataFrame({"code": [*pay, "Ann"]})
-    assert not noticed(codes, ReadOptions(), proposed(codes, ReadOptions()))
+    assert not reading_remarks(codes, ReadOptions(), proposed_reading(codes, ReadOptions()))
 
 
 def test_a_moment_keeps_its_time() -> None:
@@ -384,7 +384,7 @@ def test_a_few_slips_among_notations_and_dates_are_counted(write: str, nouns: st
              for i in range(98)]  # fmt: skip
     slips = ["about 7", "Ann"]
     table = pl.DataFrame({"zip": ["1"] * 100, "pay": [*cells, *slips]})
-    said = noticed(table, ReadOptions(), proposed(table, ReadOptions()))
+    said = reading_remarks(table, ReadOptions(), proposed_reading(table, ReadOptions()))
     assert any(f"'pay' is text, but all its values are {nouns} save 2" in one for one in said)
     assert not any(slip in one for one in said for slip in slips)
     (_, guess) = guess_columns(table)
@@ -392,7 +392,7 @@ def test_a_few_slips_among_notations_and_dates_are_counted(write: str, nouns: st
     with pytest.raises(ParameterError, match=r"save 2 .see row 99"):
         wb.audit(table, quasi="zip", sensitive="pay")
     beside = table.with_columns(pay=pl.Series([*cells, "n.a.", "Ann"]))
-    said = noticed(beside, ReadOptions(), proposed(beside, ReadOptions()))
+    said = reading_remarks(beside, ReadOptions(), proposed_reading(beside, ReadOptions()))
     assert any(f"{nouns} save 1" in one for one in said)
 
 
@@ -400,7 +400,7 @@ def test_a_few_slips_among_notations_and_dates_are_counted(write: str, nouns: st
 def test_texts_that_are_neither_numbers_nor_dates_have_no_slips(write: str) -> None:
     texts = [write.format(1000 + i) for i in range(98)]
     table = pl.DataFrame({"note": [*texts, "about 7", "Ann"]})
-    assert noticed(table, ReadOptions(), proposed(table, ReadOptions())) == []
+    assert reading_remarks(table, ReadOptions(), proposed_reading(table, ReadOptions())) == []
 
 
 def test_files_in_parts_give_the_same(tmp_path: Path) -> None:
@@ -456,10 +456,10 @@ def test_cells_that_look_missing_are_listed() -> None:
     frame = pl.DataFrame(
         {"pay": ["1,5", "N/A", "#N/A", "2,5"], "test": ["-", "+", "None", "-"], "age": list("1234")}
     )
-    better = proposed(frame, ReadOptions())
+    better = proposed_reading(frame, ReadOptions())
     assert set(better.missing) == {"?", "", "NA", "N/A", "#N/A"}  # but "-" may be a result
     assert better.formats == {"pay": "1234,56"}
-    notes = noticed(frame, ReadOptions(), better)
+    notes = reading_remarks(frame, ReadOptions(), better)
     assert '"N/A" is proposed as missing: 1 in pay' in notes
     assert any(note.startswith('test holds "-", "None", which counts as a value') for note in notes)
 
@@ -481,10 +481,10 @@ def test_cells_that_look_missing_are_listed() -> None:
 )
 def test_a_total_is_no_person(columns: dict[str, list[Any]], total: bool) -> None:
     frame = pl.DataFrame(columns)
-    assert bool(on_rows(frame)) == total
+    assert bool(non_person_remarks(frame)) == total
     if "id" in columns and total:
         result = wb.check(frame, quasi="id", sensitive="pay", principles="k-anonymity:k=1")
-        assert on_rows(frame)[0] in result.notes
+        assert non_person_remarks(frame)[0] in result.notes
         asked = {"quasi": "id", "sensitive": "pay", "principles": "k-anonymity:k=1"}
         with pytest.raises(wb.errors.UndecidedError, match="looks like a total") as refusal:
             wb.anonymize(frame, **asked)
@@ -546,12 +546,12 @@ def test_rows_that_are_no_people_wherever_they_stand(
         orient="row",
     )
     frame.write_parquet(path := tmp_path / "pay.parquet")
-    notes = " ".join(on_rows(frame))
+    notes = " ".join(non_person_remarks(frame))
     assert all(one in notes for one in said)
     assert bool(notes) == bool(said)
     asked: dict[str, Any] = {"quasi": "sex", "principles": "k-anonymity:k=1"}
     large = wb.check(path, **asked, memory="600MB")
-    assert [n for n in large.notes if n in notes] == on_rows(frame)
+    assert [n for n in large.notes if n in notes] == non_person_remarks(frame)
     roles = {"identifier": "name", "insensitive": ["age", "pay"]}
     refused = any("looks like" in one or "one cell" in one for one in said)
     if refused and "Subtotal" in frame["name"]:
@@ -614,12 +614,12 @@ def test_spark_refuses_what_it_would_misread(tmp_path: Path) -> None:
     pytest.importorskip("pyspark")
     from types import SimpleNamespace
 
-    from wideberth.engines.spark.input import read, require_plain
+    from wideberth.engines.spark.input import read_spark_table, require_no_formats
 
     frame: Any = SimpleNamespace(dtypes=[("age", "int"), ("pay", "string")])
-    require_plain(frame, ReadOptions(formats={"age": "1.234,56"}))
+    require_no_formats(frame, ReadOptions(formats={"age": "1.234,56"}))
     with pytest.raises(TableError, match=r"'pay' holds text.*Spark reads numbers with points"):
-        require_plain(frame, ReadOptions(formats={"pay": "1.234,56"}))
+        require_no_formats(frame, ReadOptions(formats={"pay": "1.234,56"}))
     nowhere: Any = None
     with pytest.raises(TableError, match="does not skip lines"):
-        read(nowhere, tmp_path / "t.csv", ReadOptions(skip_rows=1))
+        read_spark_table(nowhere, tmp_path / "t.csv", ReadOptions(skip_rows=1))

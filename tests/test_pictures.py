@@ -16,7 +16,7 @@ import wideberth as wb
 from wideberth.reports import charts
 from wideberth.reports.chart_style import Chart
 from wideberth.reports.content import compose
-from wideberth.reports.html import pictures
+from wideberth.reports.html import report_charts
 
 
 def tradeoff(curve: list[list[Any]], **asked: Any) -> Chart:
@@ -31,7 +31,7 @@ def line(chart: Chart) -> list[tuple[float, float]]:
 
 def test_a_report_draws_each_of_its_pictures() -> None:
     made = compose(**samples.parts())
-    found = pictures(made.to_dict())
+    found = report_charts(made.to_dict())
     assert list(found) == ["identity", "attributes", "tradeoffs", "sizes", "losses", "errors"]
     assert [part["on"] for part in found["attributes"]] == ["income"]
     drawn = [chart for part in found["attributes"] for chart in part["charts"]]
@@ -45,12 +45,12 @@ def test_a_report_draws_each_of_its_pictures() -> None:
 
 def test_what_was_not_measured_has_no_picture() -> None:
     parts = {**samples.parts(), "queries": None, "group_sizes": None, "advice": []}
-    found = pictures(compose(**parts).to_dict())
+    found = report_charts(compose(**parts).to_dict())
     assert found["errors"] == found["sizes"] == found["tradeoffs"] == []
 
 
 def test_charts_are_plain_values() -> None:
-    chart = pictures(compose(**samples.parts()).to_dict())["tradeoffs"][0]
+    chart = report_charts(compose(**samples.parts()).to_dict())["tradeoffs"][0]
     told = chart.to_dict()
     assert list(told) == ["name", "title", "text", "columns", "rows", "spec"]
     assert json.loads(json.dumps(told, allow_nan=False)) == told
@@ -85,7 +85,7 @@ def test_other_letters() -> None:
 def test_runs_are_compared() -> None:
     same = {"loss": 0.02, "risk": 0.2}
     runs = [{"name": f"run {at}", **same} for at in range(4)]
-    chart = charts.compared([*runs, {"name": "no loss", "loss": None, "risk": 0.5}])
+    chart = charts.comparison_chart([*runs, {"name": "no loss", "loss": None, "risk": 0.5}])
     assert [row[0] for row in chart.rows] == ["run 0", "run 1", "run 2", "run 3", "no loss"]
     points = chart.spec["layer"][1]["data"]["values"]
     assert len({(point["dx"], point["dy"]) for point in points}) == 4, "texts lie on another"
@@ -97,16 +97,18 @@ def test_runs_are_compared() -> None:
 @pytest.mark.parametrize("share", [0, 1])
 def test_runs_at_the_edges(share: int) -> None:
     name = "a run with a name that is much too long"
-    drawn = charts.compared([{"name": name, "loss": share, "risk": share}]).svg()
+    drawn = charts.comparison_chart([{"name": name, "loss": share, "risk": share}]).svg()
     assert "a run with a name that is muc…" in drawn
-    assert charts.compared([]).svg()
+    assert charts.comparison_chart([]).svg()
 
 
 @pytest.mark.parametrize("letter", ["\x00", "\x08", "\x1b", "\ufffe", "\ud800"])
 def test_names_that_no_picture_can_hold(letter: str):
     # In a process of its own: what draws would end the whole program.
     name = ascii(f"a{letter}b")
-    script = f"from wideberth.reports.charts import losses; losses({{{name}: 0.5}}).svg()"
+    script = (
+        f"from wideberth.reports.charts import loss_chart as losses; losses({{{name}: 0.5}}).svg()"
+    )
     subprocess.run([sys.executable, "-c", script], check=True)
 
 
@@ -120,10 +122,12 @@ ODD = [
 
 def test_names_that_a_script_would_take_for_its_own() -> None:
     shares = {name: (at + 1) / 100 for at, name in enumerate(ODD)}
-    drawn = unescape(charts.losses(shares).svg())
+    drawn = unescape(charts.loss_chart(shares).svg())
     beside = re.findall(r'<text text-anchor="end"[^>]*>(.*?)</text>', drawn, flags=re.S)
     assert beside == ODD[::-1]
     for name in ODD:
-        assert f">{name}<" in unescape(charts.losses({name: 0.5, "z": 0.25}).svg())
-        chart = charts.adversaries([(name, *[samples.risk(0.5, 0.5, 9)] * 2)], name="x", on=name)
+        assert f">{name}<" in unescape(charts.loss_chart({name: 0.5, "z": 0.25}).svg())
+        chart = charts.adversary_chart(
+            [(name, *[samples.risk(0.5, 0.5, 9)] * 2)], name="x", on=name
+        )
         assert f">{name}, worst<" in unescape(chart.svg())

@@ -13,7 +13,7 @@ import pytest
 import wideberth as wb
 from wideberth.errors import ParameterError, TableError
 from wideberth.hierarchy import Hierarchy
-from wideberth.labels import Published
+from wideberth.labels import PublishedBoxes
 from wideberth.utility.models import MOST_ROWS, Probe, _expected, _features, probe
 
 pytest.importorskip("sklearn")
@@ -123,7 +123,9 @@ def test_what_says_all_teaches_all() -> None:
 def test_labels_are_seen_as_what_is_expected() -> None:
     frame = pl.DataFrame({"age": [20, 24, 30, None], "job": ["clerk", "cook", "nurse", "cook"]})
     release = pl.DataFrame({"age": ["20..24", "30 or missing"], "job": ["kitchen", "*"]})
-    published = Published.read(release, QUASI, original=frame, hierarchies={"job": JOBS}, types={})
+    published = PublishedBoxes.read(
+        release, QUASI, original=frame, hierarchies={"job": JOBS}, types={}
+    )
     age, job = published.axes
     seen = _expected(published, np.arange(2))
     places = _features(age)

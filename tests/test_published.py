@@ -16,15 +16,15 @@ from wideberth import datasets, io
 from wideberth.core.groups import Groups
 from wideberth.errors import ParameterError, TableError
 from wideberth.hierarchy import Hierarchy
-from wideberth.labels import Axis, Covering, Published
-from wideberth.labels.axes import read_axis
+from wideberth.labels import BoxCover, PublishedBoxes, PublishedQuasi
+from wideberth.labels.axes import read_published_quasi
 
 TREE = Hierarchy.build(
     ["*", "Europe", "France", "Spain", "Asia", "Japan", "India"], [-1, 0, 1, 1, 0, 4, 4]
 )
 
 
-def covered(axis: Axis, label: int) -> set[object]:
+def covered(axis: PublishedQuasi, label: int) -> set[object]:
     """Return the values that a label covers, one by one."""
     found: set[object] = set()
     for run in range(axis.start[label], axis.start[label + 1]):
@@ -32,7 +32,7 @@ def covered(axis: Axis, label: int) -> set[object]:
     return found | {None} if axis.missing[label] else found
 
 
-def meaning(axis: Axis, text: str | None) -> set[object]:
+def meaning(axis: PublishedQuasi, text: str | None) -> set[object]:
     return covered(axis, axis.texts.index(text))
 
 
@@ -81,7 +81,7 @@ READINGS = {
 
 @pytest.mark.parametrize("text", READINGS)
 def test_labels_of_numbers(text: str) -> None:
-    axis = read_axis("age", [pl.Series("age", [text])], original=AGES)
+    axis = read_published_quasi("age", [pl.Series("age", [text])], original=AGES)
     assert axis.read
     assert meaning(axis, text) == READINGS[text]
     assert axis.widths().tolist() == [len(READINGS[text])]
@@ -107,15 +107,19 @@ def test_labels_of_numbers(text: str) -> None:
 def test_labels_of_dates(text: str, expected: list[str]) -> None:
     days = [date(1999, 12, 31), date(2020, 1, 1), date(2020, 2, 29), date(2021, 12, 31)]
     for original in (pl.Series(days), pl.Series(days).cast(pl.Datetime)):
-        axis = read_axis("born", [pl.Series("born", [text])], original=original)
+        axis = read_published_quasi("born", [pl.Series("born", [text])], original=original)
         assert [str(day)[:10] for day in sorted(meaning(axis, text))] == expected
 
 
 def test_moments_as_they_are_published() -> None:
     moments = pl.Series([datetime(2020, 1, 1, hour) for hour in (6, 12, 18)])
     text = "2020-01-01 06:00:00..2020-01-01 12:00:00"
-    assert read_axis("at", [pl.Series([text])], original=moments).widths().tolist() == [2]
-    assert read_axis("at", [pl.Series(["2020-01-01"])], original=moments).widths().tolist() == [3]
+    assert read_published_quasi("at", [pl.Series([text])], original=moments).widths().tolist() == [
+        2
+    ]
+    assert read_published_quasi(
+        "at", [pl.Series(["2020-01-01"])], original=moments
+    ).widths().tolist() == [3]
 
 
 @pytest.mark.parametrize(
@@ -134,7 +138,7 @@ def test_moments_as_they_are_published() -> None:
 )
 def test_labels_of_categories(text: str, expected: set[str | None]) -> None:
     values = ["20-34", "[flu, cold]", "a|b", "cold", "flu", "gout"]
-    axis = read_axis("ill", [pl.Series([text])], original=pl.Series(values))
+    axis = read_published_quasi("ill", [pl.Series([text])], original=pl.Series(values))
     assert axis.read
     assert meaning(axis, text) == expected
 
@@ -142,7 +146,7 @@ def test_labels_of_categories(text: str, expected: set[str | None]) -> None:
 def test_masks() -> None:
     zips = pl.Series(["13053", "13068", "14850", "148"])
     labels = ["130**", "1306*", "148**", "***53", "14*", "*****"]
-    axis = read_axis("zip", [pl.Series(labels)], original=zips, kind="text")
+    axis = read_published_quasi("zip", [pl.Series(labels)], original=zips, kind="text")
     assert meaning(axis, "130**") == {"13053", "13068"}
     assert meaning(axis, "1306*") == {"13068"}
     assert meaning(axis, "148**") == {"14850"}
@@ -153,7 +157,7 @@ def test_masks() -> None:
 
 def test_a_hierarchy_tells_what_a_node_covers() -> None:
     labels = pl.Series(["Europe", "Japan", "*", "Asia or missing", None])
-    axis = read_axis("land", [labels], hierarchy=TREE)
+    axis = read_published_quasi("land", [labels], hierarchy=TREE)
     assert axis.atoms.to_list() == ["France", "Spain", "Japan", "India"]
     assert meaning(axis, "Europe") == {"France", "Spain"}
     assert meaning(axis, "Asia or missing") == {"Japan", "India", None}
@@ -161,7 +165,7 @@ def test_a_hierarchy_tells_what_a_node_covers() -> None:
     assert axis.tree is TREE
     original = pl.Series(["Spain", "India", "Asia", None, "Spain"])  # an inner node as a value
     labels = pl.Series(["Europe", "Asia", "*", None])
-    axis = read_axis("land", [labels], original=original, hierarchy=TREE)
+    axis = read_published_quasi("land", [labels], original=original, hierarchy=TREE)
     assert axis.atoms.to_list() == ["Spain", "Asia", "India"]
     assert meaning(axis, "Asia") == {"Asia", "India"}
     assert axis.points is not None
@@ -172,16 +176,16 @@ def test_a_hierarchy_tells_what_a_node_covers() -> None:
 
 def test_a_rule_needs_the_values_of_the_original() -> None:
     labels, rule = pl.Series(["20-29", "35-39"]), {"interval": [5, 10]}
-    with_original = read_axis("age", [labels], original=AGES, hierarchy=rule)
+    with_original = read_published_quasi("age", [labels], original=AGES, hierarchy=rule)
     assert meaning(with_original, "20-29") == {20, 25, 29}
     assert meaning(with_original, "35-39") == {35}
-    alone = read_axis("age", [labels], hierarchy=rule)
+    alone = read_published_quasi("age", [labels], hierarchy=rule)
     assert alone.tree is None
     assert meaning(alone, "35-39") == {35, 36, 37, 38, 39}
 
 
 def test_labels_alone_tell_the_values() -> None:
-    axis = read_axis("age", [pl.Series(["20..22", "[24, 26[", ">26", "NA", "*"])])
+    axis = read_published_quasi("age", [pl.Series(["20..22", "[24, 26[", ">26", "NA", "*"])])
     assert axis.atoms.to_list() == list(range(20, 28))
     assert axis.places.tolist() == list(range(8))
     assert meaning(axis, ">26") == {27}
@@ -189,18 +193,18 @@ def test_labels_alone_tell_the_values() -> None:
     assert axis.spans().tolist() == [7, 2, 0, 0, 1]
     assert axis.points is None
     assert axis.histogram is None
-    wide = read_axis("pay", [pl.Series(["0..200000", "7"])])
+    wide = read_published_quasi("pay", [pl.Series(["0..200000", "7"])])
     assert wide.atoms.to_list() == [0, 7, 200_000]
-    fine = read_axis("dose", [pl.Series(["0.5..1", "(1, 2)", "<0.5"])])
+    fine = read_published_quasi("dose", [pl.Series(["0.5..1", "(1, 2)", "<0.5"])])
     assert fine.numeric
     assert fine.atoms.to_list() == [-0.5, 0.5, 1.0, 1.5]
-    days = read_axis("born", [pl.Series(["2020-02-28..2020-03-01", "*"])])
+    days = read_published_quasi("born", [pl.Series(["2020-02-28..2020-03-01", "*"])])
     assert days.atoms.dtype == pl.Date
     assert len(days.atoms) == 3
-    codes = read_axis("zip", [pl.Series(["01234", "0123*", "012**", "99***"])])
+    codes = read_published_quasi("zip", [pl.Series(["01234", "0123*", "012**", "99***"])])
     assert codes.atoms.to_list() == ["01234", "99***"]
     assert meaning(codes, "012**") == {"01234"}
-    nothing = read_axis("sex", [pl.Series(["*", "*"])])
+    nothing = read_published_quasi("sex", [pl.Series(["*", "*"])])
     assert nothing.everything.tolist() == [True]
     assert nothing.read
 
@@ -226,13 +230,15 @@ def test_labels_alone_tell_the_values() -> None:
     ],
 )
 def test_odd_labels(labels: list[object], atoms: list[object]) -> None:
-    axis = read_axis("odd", [pl.Series("odd", labels)])
+    axis = read_published_quasi("odd", [pl.Series("odd", labels)])
     assert axis.read
     assert axis.atoms.to_list() == atoms
 
 
 def test_labels_that_nobody_understands_stand_for_themselves() -> None:
-    axis = read_axis("age", [pl.Series(["young", "20..34", "*", "* or missing", "", None])])
+    axis = read_published_quasi(
+        "age", [pl.Series(["young", "20..34", "*", "* or missing", "", None])]
+    )
     assert not axis.read
     assert not axis.numeric
     assert meaning(axis, "young") == {"young"}
@@ -241,7 +247,9 @@ def test_labels_that_nobody_understands_stand_for_themselves() -> None:
     assert meaning(axis, "* or missing") == {"young", "20..34", "", None}
     assert meaning(axis, "") == {""}
     original = pl.Series([25, 40, None])
-    axis = read_axis("age", [pl.Series(["young", "25", "*", "40 or missing"])], original=original)
+    axis = read_published_quasi(
+        "age", [pl.Series(["young", "25", "*", "40 or missing"])], original=original
+    )
     assert not axis.read
     assert axis.atoms.to_list() == ["25", "40", "young"]
     assert axis.points is not None
@@ -252,16 +260,18 @@ def test_labels_that_nobody_understands_stand_for_themselves() -> None:
 
 
 def test_means_are_nobodys_values() -> None:
-    axis = read_axis("age", [pl.Series(["42.27", "25"])], original=AGES)
+    axis = read_published_quasi("age", [pl.Series(["42.27", "25"])], original=AGES)
     assert not axis.read
 
 
 def test_a_missing_label_is_suppression_where_nobody_is_missing() -> None:
     labels = pl.Series(["25", None])
-    assert meaning(read_axis("age", [labels], original=AGES), None) == {*AGES, None}
+    assert meaning(read_published_quasi("age", [labels], original=AGES), None) == {*AGES, None}
     some = pl.concat([AGES, pl.Series([None], dtype=pl.Int64)])
-    assert meaning(read_axis("age", [labels], original=some), None) == {None}
-    words = read_axis("land", [pl.Series(["NA", "DE"])], original=pl.Series(["NA", "DE"]))
+    assert meaning(read_published_quasi("age", [labels], original=some), None) == {None}
+    words = read_published_quasi(
+        "land", [pl.Series(["NA", "DE"])], original=pl.Series(["NA", "DE"])
+    )
     assert meaning(words, "NA") == {"NA"}
 
 
@@ -270,7 +280,7 @@ def test_bounds() -> None:
         {"age_min": [20, 30, None], "age_max": [25, 30, None], "age_missing": [True, False, True]}
     )
     for quasi in (["age"], ["age_min", "age_max", "age_missing"]):
-        axis = Published.read(frame, quasi).axes[0]
+        axis = PublishedBoxes.read(frame, quasi).axes[0]
         assert axis.name == "age"
         assert axis.columns == ("age_min", "age_max", "age_missing")
         assert [covered(axis, label) for label in axis.labels] == [
@@ -278,12 +288,12 @@ def test_bounds() -> None:
             {30},
             {None},
         ]
-    apart = Published.read(frame, ["age_min"])  # somebody means the column itself
+    apart = PublishedBoxes.read(frame, ["age_min"])  # somebody means the column itself
     assert apart.axes[0].columns == ("age_min",)
 
 
 def test_sets_in_any_order_are_one_label() -> None:
-    published = Published.read(pl.DataFrame({"a": ["x,y", "y,x", "['x,y']", "x"]}), ["a"])
+    published = PublishedBoxes.read(pl.DataFrame({"a": ["x,y", "y,x", "['x,y']", "x"]}), ["a"])
     assert published.boxes.count == 2
     assert published.sizes.tolist() == [1, 3] or published.sizes.tolist() == [3, 1]
 
@@ -293,30 +303,30 @@ def test_release_and_original_must_belong_together() -> None:
     with pytest.raises(
         TableError, match=r"column 'age', row 2: a value that the original does not"
     ):
-        Published.read(frame, ["age"], original=AGES.to_frame())
+        PublishedBoxes.read(frame, ["age"], original=AGES.to_frame())
     with pytest.raises(TableError, match="row 1: a value"):
-        Published.read(pl.DataFrame({"age": ["21"]}), ["age"], original=AGES.to_frame())
+        PublishedBoxes.read(pl.DataFrame({"age": ["21"]}), ["age"], original=AGES.to_frame())
     with pytest.raises(TableError, match="the original has no column 'age'"):
-        Published.read(frame, ["age"], original=pl.DataFrame({"aged": [1]}))
+        PublishedBoxes.read(frame, ["age"], original=pl.DataFrame({"aged": [1]}))
     with pytest.raises(TableError, match="the table has no column 'agee'"):
-        Published.read(frame, ["agee"])
+        PublishedBoxes.read(frame, ["agee"])
     with pytest.raises(ParameterError, match="no quasi-identifiers"):
-        Published.read(frame, [])
+        PublishedBoxes.read(frame, [])
     with pytest.raises(TableError, match="the table has no rows"):
-        Published.read(frame.head(0), ["age"])
+        PublishedBoxes.read(frame.head(0), ["age"])
     with pytest.raises(TableError, match="holds lists"):
-        Published.read(pl.DataFrame({"age": [[1, 2]]}), ["age"])
+        PublishedBoxes.read(pl.DataFrame({"age": [[1, 2]]}), ["age"])
 
 
 # ---- covering, against brute force
 
 
-def brute(published: Published, original: bool) -> list[tuple[int, ...]]:
+def brute(published: PublishedBoxes, original: bool) -> list[tuple[int, ...]]:
     """Compare every victim with every box."""
     axes = [axis for axis in published.axes if axis.read or not original]
     at = [i for i, axis in enumerate(published.axes) if axis.read or not original]
 
-    def said(axis: Axis, label: int) -> set[int]:
+    def said(axis: PublishedQuasi, label: int) -> set[int]:
         runs = range(axis.start[label], axis.start[label + 1])
         found = {a for run in runs for a in range(axis.first[run], axis.last[run] + 1)}
         return found | {len(axis.atoms)} if axis.missing[label] else found
@@ -340,7 +350,7 @@ def brute(published: Published, original: bool) -> list[tuple[int, ...]]:
     ]
 
 
-def told(covering: Covering) -> dict[int, tuple[int, ...]]:
+def told(covering: BoxCover) -> dict[int, tuple[int, ...]]:
     lists = [
         tuple(covering.boxes[a:b].tolist())
         for a, b in zip(covering.start, covering.start[1:], strict=False)
@@ -386,7 +396,7 @@ def table(rows: list[tuple[object, ...]], **schema: object) -> pl.DataFrame:
 
 @given(rows=ROWS)
 def test_covering_without_an_original(rows: list[tuple[object, ...]]) -> None:
-    published = Published.read(table(rows), ["n", "s", "t"], hierarchies={"t": TREE})
+    published = PublishedBoxes.read(table(rows), ["n", "s", "t"], hierarchies={"t": TREE})
     expected = dict(enumerate(brute(published, False)))
     assert told(published.covering(everyone=True)) == expected
     assert all(box in boxes for box, boxes in expected.items())
@@ -397,7 +407,7 @@ def test_covering_with_an_original(
     rows: list[tuple[object, ...]], people: list[tuple[object, ...]]
 ) -> None:
     original = table([*people, *EVERY], n=pl.Int64)
-    published = Published.read(
+    published = PublishedBoxes.read(
         table(rows), ["n", "s", "t"], original=original, hierarchies={"t": TREE}
     )
     covering = published.covering()
@@ -410,7 +420,7 @@ def test_a_sample_stays_within_its_bounds(
     rows: list[tuple[object, ...]], people: list[tuple[object, ...]], most: int, seed: int
 ) -> None:
     original = table([*people, *EVERY], n=pl.Int64)
-    published = Published.read(
+    published = PublishedBoxes.read(
         table(rows), ["n", "s", "t"], original=original, hierarchies={"t": TREE}
     )
     covering = published.covering(most=most, seed=seed)
@@ -426,7 +436,7 @@ def test_a_sample_stays_within_its_bounds(
 
 @given(rows=ROWS, data=st.data())
 def test_pooled_histograms(rows: list[tuple[object, ...]], data: st.DataObject) -> None:
-    published = Published.read(table(rows), ["n", "s", "t"], hierarchies={"t": TREE})
+    published = PublishedBoxes.read(table(rows), ["n", "s", "t"], hierarchies={"t": TREE})
     covering = published.covering()
     codes = [
         data.draw(st.lists(st.integers(0, 40), min_size=1, max_size=6))
@@ -449,19 +459,19 @@ def test_pooled_histograms(rows: list[tuple[object, ...]], data: st.DataObject) 
 def test_what_cannot_be_read_excludes_nobody() -> None:
     frame = pl.DataFrame({"age": ["young", "old"], "sex": ["f", "m"]})
     original = pl.DataFrame({"age": [20, 60], "sex": ["f", "m"]})
-    both = Published.read(frame, ["age", "sex"], original=original)
+    both = PublishedBoxes.read(frame, ["age", "sex"], original=original)
     assert told(both.covering()) == {0: (1,), 1: (0,)} or told(both.covering()) == {
         0: (0,),
         1: (1,),
     }
-    alone = Published.read(frame, ["age"], original=original)
+    alone = PublishedBoxes.read(frame, ["age"], original=original)
     assert told(alone.covering()) == {0: (0, 1), 1: (0, 1)}
 
 
 # ---- real releases
 
 
-def covers_everybody(published: Published) -> None:
+def covers_everybody(published: PublishedBoxes) -> None:
     assert all(axis.read for axis in published.axes)
     covering = published.covering()
     assert covering.exact
@@ -504,8 +514,8 @@ def test_a_release_covers_everybody(tmp_path: Path, ending: str, how: dict[str, 
     release.save(path)
     frame = io.read(path)
     hierarchies = how.get("hierarchies")
-    covers_everybody(Published.read(frame, QUASI, original=table, hierarchies=hierarchies))
-    covers_everybody(Published.read(frame, QUASI, hierarchies=hierarchies))
+    covers_everybody(PublishedBoxes.read(frame, QUASI, original=table, hierarchies=hierarchies))
+    covers_everybody(PublishedBoxes.read(frame, QUASI, hierarchies=hierarchies))
 
 
 def test_other_tools() -> None:
@@ -515,7 +525,7 @@ def test_other_tools() -> None:
         frame = io.read(path)
         quasi = [name for name in ("age", "zip", "sex", "education") if name in frame.columns]
         for known in (None, original):
-            published = Published.read(frame, quasi, original=known)
+            published = PublishedBoxes.read(frame, quasi, original=known)
             unread = [axis.name for axis in published.axes if not axis.read]
             means = known is not None and path.stem == "arx_microaggregated"
             assert unread == (["age"] if means else []), path.stem

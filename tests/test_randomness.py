@@ -13,7 +13,7 @@ import pytest
 import wideberth as wb
 from wideberth import datasets
 from wideberth.kernels import randomness
-from wideberth.kernels.randomness import KEY, Stream, hashed, numbered, root_key, subkey
+from wideberth.kernels.randomness import KEY, Stream, hash_row_numbers, hashed, root_key, subkey
 
 SOURCES = Path(wb.__file__).parent
 PURPOSES = ["row order", "group ids", "splitting", "suppression", "dealing", "reference", "lots"]
@@ -60,9 +60,9 @@ def test_keys():
     assert len({subkey(b"k", "a"), subkey(b"l", "a"), subkey(b"k", "b"), subkey(b"k", "a", 1)}) == 4
 
 
-@pytest.mark.parametrize("few", [randomness.FEW, 0], ids=["sorted", "compiled"])
+@pytest.mark.parametrize("few", [randomness.MAX_UNCOMPILED_ROWS, 0], ids=["sorted", "compiled"])
 def test_every_order_is_equally_likely(monkeypatch, few):
-    monkeypatch.setattr(randomness, "FEW", few)
+    monkeypatch.setattr(randomness, "MAX_UNCOMPILED_ROWS", few)
     stream = Stream(root_key(7), "row order")
     times = 4_800
     seen = Counter(tuple(stream.permutation(4).tolist()) for _ in range(times))
@@ -72,7 +72,7 @@ def test_every_order_is_equally_likely(monkeypatch, few):
 
 
 def test_a_shuffle_is_that_of_fisher_and_yates(monkeypatch):
-    monkeypatch.setattr(randomness, "FEW", 0)
+    monkeypatch.setattr(randomness, "MAX_UNCOMPILED_ROWS", 0)
     words = Stream(root_key(3), "row order").words(1_000).tolist()
     array = list(range(1_000))
     for i in range(999, 0, -1):
@@ -134,10 +134,10 @@ def test_the_published_vectors():
 
 
 @pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")  # interpreted, it wraps
-@pytest.mark.parametrize("few", [randomness.FEW, 0], ids=["plain", "compiled"])
+@pytest.mark.parametrize("few", [randomness.MAX_UNCOMPILED_ROWS, 0], ids=["plain", "compiled"])
 def test_rows_are_hashed_as_their_words(monkeypatch, few):
     monkeypatch.setattr(randomness, "_CACHED", 7)
-    monkeypatch.setattr(randomness, "FEW", few)
+    monkeypatch.setattr(randomness, "MAX_UNCOMPILED_ROWS", few)
     codes = np.random.default_rng(1).integers(0, 2**31 - 1, (5, 30)).astype(np.int32)
     key = root_key(6)
     expected = [
@@ -146,7 +146,7 @@ def test_rows_are_hashed_as_their_words(monkeypatch, few):
     assert hashed(key, list(codes)).tolist() == expected
     assert hashed(root_key(7), list(codes)).tolist() != expected
     assert hashed(key, [codes[0, :0]]).tolist() == []
-    assert numbered(key, 30).tolist() == hashed(key, [np.arange(30)]).tolist()
+    assert hash_row_numbers(key, 30).tolist() == hashed(key, [np.arange(30)]).tolist()
 
 
 # ---- releases

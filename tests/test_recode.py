@@ -18,10 +18,10 @@ import wideberth as wb
 from wideberth.core.groups import Partition
 from wideberth.hierarchy import Hierarchy
 from wideberth.hierarchy.quasi import read_quasi
-from wideberth.release.align import ends
-from wideberth.release.recode import endless_sets, recode
-from wideberth.release.styles import styles
-from wideberth.release.verify import covers
+from wideberth.release.align import interval_ends
+from wideberth.release.recode import long_set_cautions, recode
+from wideberth.release.styles import choose_recodings
+from wideberth.release.verify import labels_cover_values
 
 TREE = Hierarchy(
     ("*", "lung", "flu", "pneumonia", "gut", "gastritis", "ulcer", "ill-defined"),
@@ -46,9 +46,9 @@ def published(
     """Recode one column, make sure that it covers the original, and return what is published."""
     series = values if isinstance(values, pl.Series) else pl.Series("q", values, strict=False)
     quasi = read_quasi(series.alias("q"), **how)
-    style = styles([quasi], recoding, None if align is None else {"q": align}, max_set)
+    style = choose_recodings([quasi], recoding, None if align is None else {"q": align}, max_set)
     columns = recode([quasi], parted(labels), style).columns["q"]
-    assert covers(quasi, style["q"], columns, quasi.codes)
+    assert labels_cover_values(quasi, style["q"], columns, quasi.codes)
     assert [c.name for c in columns] == style["q"].columns(quasi)
     lists = [column.to_list() for column in columns]
     return lists[0] if len(lists) == 1 else lists
@@ -57,7 +57,7 @@ def published(
 def loss(values: Any, labels: list[int], recoding: str | None = None, **how: Any) -> float:
     align = how.pop("align", None)
     quasi = read_quasi(pl.Series("q", values), **how)
-    style = styles([quasi], recoding, None if align is None else {"q": align})
+    style = choose_recodings([quasi], recoding, None if align is None else {"q": align})
     return recode([quasi], parted(labels), style).loss
 
 
@@ -114,7 +114,7 @@ def test_missing_values_are_said():
 
 def test_bounds_have_the_type_of_the_values():
     quasi = read_quasi(pl.Series("age", [25, 34, 61], dtype=pl.UInt8))
-    recoded = recode([quasi], parted([0, 0, 1]), styles([quasi], "bounds"))
+    recoded = recode([quasi], parted([0, 0, 1]), choose_recodings([quasi], "bounds"))
     low, high, missing = recoded.columns["age"]
     assert (low.name, high.name, missing.name) == ("age_min", "age_max", "age_missing")
     assert missing.to_list() == [False] * 3
@@ -232,10 +232,13 @@ def test_a_set_that_would_list_too_many_values_is_a_star():
 
 def test_a_star_for_a_set_costs_everything():
     quasis = [read_quasi(pl.Series("q", list("abcde"))), read_quasi(pl.Series("r", list("abcde")))]
-    recoded = recode(quasis, parted([0, 0, 0, 1, 1]), styles(quasis, max_set=2))
+    recoded = recode(quasis, parted([0, 0, 0, 1, 1]), choose_recodings(quasis, max_set=2))
     assert recoded.losses["q"] == pytest.approx((3 * 1 + 2 * 0.25) / 5)
     assert recoded.starred == {"q": 3, "r": 3}
-    assert "in 60% of rows" in endless_sets(recoded.starred, styles(quasis, max_set=2), 5)[0]
+    assert (
+        "in 60% of rows"
+        in long_set_cautions(recoded.starred, choose_recodings(quasis, max_set=2), 5)[0]
+    )
 
 
 @pytest.mark.parametrize("principle", ["k-anonymity:k=40", "epsilon-m:epsilon=5,m=40"])
@@ -439,16 +442,18 @@ def twin(group: list[Any], recoding: str, max_set: int) -> Any:
 def test_what_does_not_cover(values, labels, how):
     quasi = read_quasi(pl.Series("q", values), **how)
     column = pl.Series("q", labels, dtype=pl.String)
-    assert not covers(quasi, styles([quasi])["q"], [column], quasi.codes)
+    assert not labels_cover_values(quasi, choose_recodings([quasi])["q"], [column], quasi.codes)
 
 
 def test_bounds_that_do_not_cover():
     quasi = read_quasi(pl.Series("q", [1, None]))
-    style = styles([quasi], "bounds")["q"]
+    style = choose_recodings([quasi], "bounds")["q"]
     low, high = pl.Series([1, 1]), pl.Series([2, 2])
-    assert covers(quasi, style, [low, high, pl.Series([True, True])], quasi.codes)
-    assert not covers(quasi, style, [low, high, pl.Series([True, False])], quasi.codes)
-    assert not covers(quasi, style, [low + 1, high, pl.Series([True, True])], quasi.codes)
+    assert labels_cover_values(quasi, style, [low, high, pl.Series([True, True])], quasi.codes)
+    assert not labels_cover_values(quasi, style, [low, high, pl.Series([True, False])], quasi.codes)
+    assert not labels_cover_values(
+        quasi, style, [low + 1, high, pl.Series([True, True])], quasi.codes
+    )
 
 
 # Refusals.
@@ -477,18 +482,18 @@ def test_bounds_that_do_not_cover():
 def test_refused(values, recoding, align, message):
     quasi = read_quasi(pl.Series("q", values))
     with pytest.raises(wb.ParameterError, match=message) as refusal:
-        styles([quasi], recoding, align)
+        choose_recodings([quasi], recoding, align)
     assert refusal.value.hint
 
 
 def test_one_recoding_for_all_applies_where_it_suits():
     quasis = [read_quasi(pl.Series("age", [1, 2])), read_quasi(pl.Series("sex", ["f", "m"]))]
-    assert [s.recoding for s in styles(quasis, "bounds").values()] == ["bounds", "set"]
-    assert [s.recoding for s in styles(quasis, "set").values()] == ["set", "set"]
+    assert [s.recoding for s in choose_recodings(quasis, "bounds").values()] == ["bounds", "set"]
+    assert [s.recoding for s in choose_recodings(quasis, "set").values()] == ["set", "set"]
 
 
 def test_ends_of_nothing_but_one_value():
-    found = ends(read_quasi(pl.Series("q", [7])), 5)
+    found = interval_ends(read_quasi(pl.Series("q", [7])), 5)
     assert found.low_places.tolist() == found.high_places.tolist() == [0]
 
 

@@ -21,7 +21,7 @@ import wideberth as wb
 from wideberth import ParameterError, TableError, datasets, io
 from wideberth.io.manifest import manifest_path
 from wideberth.release import anonymize
-from wideberth.release.release import fingerprint
+from wideberth.release.release import table_fingerprint
 
 PEOPLE = pl.DataFrame(
     {
@@ -415,7 +415,7 @@ def test_a_group_shows_one_value(monkeypatch):
 
 def test_a_renamed_column_is_not_what_was_verified() -> None:
     frame = pl.DataFrame({"a": [1], "b": [2]})
-    assert fingerprint(frame) != fingerprint(frame.rename({"a": "b", "b": "a"}))
+    assert table_fingerprint(frame) != table_fingerprint(frame.rename({"a": "b", "b": "a"}))
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "arrow"])

@@ -16,13 +16,13 @@ from rich.console import Console
 
 import samples_report as samples
 import wideberth as wb
-from wideberth.core.text import FEW
+from wideberth.core.text import FEWER_THAN_3
 from wideberth.errors import OutputError
 from wideberth.reports import charts, tables
 from wideberth.reports import notebook as showing
 from wideberth.reports.content import POINTS, Report, check_path, compose
-from wideberth.reports.redact import not_pointing
-from wideberth.reports.terminal import render
+from wideberth.reports.redact import redact_small_counts
+from wideberth.reports.terminal import render_report
 
 Dict = dict[str, Any]
 
@@ -42,7 +42,7 @@ def finding(severity: str) -> Dict:
 def shown(told: Report, **options: Any) -> str:
     file = StringIO()
     out = Console(file=file, width=80, highlight=False, markup=False, emoji=False)
-    for part in render(told, **options):
+    for part in render_report(told, **options):
         out.print(part)
     return file.getvalue()
 
@@ -104,9 +104,9 @@ def test_a_sample_is_called_one() -> None:
     said = "(1,000 of 20,000 looked at)"
     assert f"up to 33.4 % {said}." in spoken(made)
     assert "After: at least 9 people are alone with their quasi-identifiers and 40" in spoken(made)
-    for text in (made.html(), " ".join(shown(made).split()), showing.audit(told)):
+    for text in (made.html(), " ".join(shown(made).split()), showing.audit_html(told)):
         assert said in text or "of 20,000 looked at)" in text
-    assert "looked at" not in showing.audit(audit())
+    assert "looked at" not in showing.audit_html(audit())
     assert "looked at" not in report().html()
 
 
@@ -115,7 +115,7 @@ def test_who_is_alone_depends_on_what_is_known() -> None:
     told["identity"].update(uniques=12, smallest=1)
     made = report(audit=told)
     assert "After: 12 people (0.1 %) are alone in their group." in spoken(made)
-    rows = dict(row[::2] for row in tables.identity(made.content["risk"]).rows)
+    rows = dict(row[::2] for row in tables.identity_table(made.content["risk"]).rows)
     assert rows["people alone in their group"] == "12"
     assert rows["people alone with their quasi-identifiers"] == "0"
     told["identity"]["covering"] = None  # quasi-identifiers are as they were
@@ -147,7 +147,7 @@ def test_disclosures_are_named_with_their_limits() -> None:
     change["positive"].update(delta=0.05, people=31)
     change["negative"].update(epsilon=0.02, floor=0.1, people=44)
     change["breaches"].update(rho1=0.2, rho2=0.6, people=55)
-    rows = [" | ".join(row) for row in tables.learnt(told["attributes"][0], None).rows]
+    rows = [" | ".join(row) for row in tables.learned_table(told["attributes"][0], None).rows]
     text = "\n".join(rows).replace("\u00a0", " ")
     assert (
         "people whose value is believed with more than 95 % (positive disclosure, δ = 0.05) | 31"
@@ -253,10 +253,10 @@ def test_one_or_two_people_are_not_counted_where_their_values_are_learnt() -> No
     ]
     made = report(audit=told)
     after = made.content["risk"]["after"]["attributes"][0]["known"]
-    assert after["guess"]["above"] == {"0.5": 3, "0.75": FEW, "0.9": FEW, "1": 0}
-    assert after["certain"] == {"people": FEW, "groups": FEW}
-    assert after["background"]["needed"]["people"] == {"0": FEW, "1": 30, "more": 0}
-    assert after["nearness"]["claims"][0]["text"] == f"{FEW} people's income is known to …"
+    assert after["guess"]["above"] == {"0.5": 3, "0.75": FEWER_THAN_3, "0.9": FEWER_THAN_3, "1": 0}
+    assert after["certain"] == {"people": FEWER_THAN_3, "groups": FEWER_THAN_3}
+    assert after["background"]["needed"]["people"] == {"0": FEWER_THAN_3, "1": 30, "more": 0}
+    assert after["nearness"]["claims"][0]["text"] == f"{FEWER_THAN_3} people's income is known to …"
     assert told["attributes"][0]["known"]["certain"]["people"] == 1, "what was given stays"
     assert "fewer than 3 people&#39;s income" in made.html()
 
@@ -265,10 +265,15 @@ def test_findings_do_not_point_either() -> None:
     found = {**finding("high"), "title": "income of 1 person is certain, of 12 people nearly"}
     found["figures"] = {"people": 1, "risk": samples.risk(1.0, 0.5, 2, 2, 1)}
     told = report(audit=audit(findings=[found])).content["findings"][0]
-    assert told["title"] == f"income of {FEW} people is certain, of 12 people nearly"
-    assert told["figures"]["people"] == FEW
+    assert told["title"] == f"income of {FEWER_THAN_3} people is certain, of 12 people nearly"
+    assert told["figures"]["people"] == FEWER_THAN_3
     assert told["figures"]["risk"]["people"] == 2, "all that there are"
-    assert told["figures"]["risk"]["above"] == {"0.5": FEW, "0.75": FEW, "0.9": 0, "1": 0}
+    assert told["figures"]["risk"]["above"] == {
+        "0.5": FEWER_THAN_3,
+        "0.75": FEWER_THAN_3,
+        "0.9": 0,
+        "1": 0,
+    }
 
 
 @pytest.mark.parametrize(
@@ -295,7 +300,7 @@ def test_findings_do_not_point_either() -> None:
     ],
 )
 def test_no_text_points_at_one_or_two(said: str, shown: str) -> None:
-    assert not_pointing(said) == shown
+    assert redact_small_counts(said) == shown
 
 
 def test_figures_of_findings_do_not_point() -> None:
@@ -309,13 +314,18 @@ def test_figures_of_findings_do_not_point() -> None:
         **{"values": 1, "level": 2, "of": 2, "lower_bound": True},
     }
     told = report(audit=audit(findings=[found])).content["findings"][0]
-    assert told["title"] == f"pay of {FEW} people is certain: {FEW} groups with one value"
+    assert (
+        told["title"]
+        == f"pay of {FEWER_THAN_3} people is certain: {FEWER_THAN_3} groups with one value"
+    )
     assert told["figures"] == {
         "mean": {"before": 0.5, "after": 1.0},
-        "certain": {"before": 0, "after": FEW},
-        "above": {"0.5": {"before": FEW, "after": 9}},
-        "by_column": {"pay": FEW, "job": 30},
-        **dict.fromkeys(["people", "groups", "suppressed", "covered_by_no_box", "smallest"], FEW),
+        "certain": {"before": 0, "after": FEWER_THAN_3},
+        "above": {"0.5": {"before": FEWER_THAN_3, "after": 9}},
+        "by_column": {"pay": FEWER_THAN_3, "job": 30},
+        **dict.fromkeys(
+            ["people", "groups", "suppressed", "covered_by_no_box", "smallest"], FEWER_THAN_3
+        ),
         **{"values": 1, "level": 2, "of": 2, "lower_bound": True},
     }
 
@@ -328,11 +338,11 @@ def test_groups_of_one_or_two_rows_are_not_described() -> None:
     made = report(audit=told)
     small, other = sorted(made.content["worst_groups"][0]["groups"], key=lambda g: bool(g["group"]))
     assert small["group"] == small["achieved"] == {}
-    assert small["rows"] == FEW
+    assert small["rows"] == FEWER_THAN_3
     assert other == worst[1]
     assert "51" not in json.dumps(made.content["worst_groups"])
     assert "a group of fewer than 3 rows is not described" in made.html()
-    assert f"in {FEW} groups with {FEW} rows." in spoken(made)
+    assert f"in {FEWER_THAN_3} groups with {FEWER_THAN_3} rows." in spoken(made)
     worst[1].update(rows=2)
     made = report(audit=told)
     assert len(made.content["worst_groups"][0]["groups"]) == 1
@@ -372,7 +382,7 @@ def test_what_tables_and_files_are_called_is_text() -> None:
     made = report(audit=told, title=evil, advice=[{**samples.advice(), "sensitive": evil}])
     assert "<script" not in made.html()
     assert "&lt;script&gt;" in made.html()
-    assert "<script" not in showing.audit(told)
+    assert "<script" not in showing.audit_html(told)
     assert "<script" not in made._repr_html_()
 
 
@@ -540,13 +550,13 @@ def test_notebooks_show_a_frame_without_scripts() -> None:
 
 def test_small_objects_bring_their_own_style() -> None:
     told = [
-        showing.check({"rows": 10, "groups": 2, "satisfied": False, "notes": ["n"],
+        showing.check_html({"rows": 10, "groups": 2, "satisfied": False, "notes": ["n"],
                        "principles": samples.principles(satisfied=False)}),
-        showing.release(samples.manifest()),
-        showing.advice(samples.advice()),
-        showing.audit(samples.audit()),
-        showing.utility({"rows": 10, "groups": 2, "figures": [], "notes": []}),
-        showing.queries(samples.queries()),
+        showing.release_html(samples.manifest()),
+        showing.advice_html(samples.advice()),
+        showing.audit_html(samples.audit()),
+        showing.utility_html({"rows": 10, "groups": 2, "figures": [], "notes": []}),
+        showing.queries_html(samples.queries()),
     ]  # fmt: skip
     for text in told:
         assert text.startswith("<div style=")

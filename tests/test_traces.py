@@ -19,7 +19,7 @@ from wideberth import datasets
 from wideberth.algorithms.mondrian.split import split
 from wideberth.core.groups import Groups, Partition
 from wideberth.errors import InfeasibleError, ParameterError, in_the_app
-from wideberth.labels import Covering, Published
+from wideberth.labels import BoxCover, PublishedBoxes
 from wideberth.policy.request import Request
 from wideberth.release.prepare import demands_of, quasis_of
 from wideberth.risk.findings import Finding
@@ -29,11 +29,11 @@ from wideberth.risk.leaks import (
     intersect,
     personal_texts,
     row_order,
-    suppressed,
+    suppression_findings,
     swap_audit,
 )
 from wideberth.risk.leaks.joint_inference import deduce
-from wideberth.risk.leaks.sequence import Listing, agreeing, coins
+from wideberth.risk.leaks.sequence import GroupListing, compare_in_place, pair_order_test
 from wideberth.risk.leaks.swaps import less_telling
 
 QUASI = ["age", "birthplace", "occupation"]
@@ -98,7 +98,7 @@ class TestRowOrder:
         self, people: pl.DataFrame, release: pl.DataFrame
     ) -> None:
         for table in (release, as_csv(release)):
-            read = Published.read(table, QUASI, original=people)
+            read = PublishedBoxes.read(table, QUASI, original=people)
             assert not row_order(table, quasi=QUASI, sensitive=["income"])
             assert not row_order(
                 table,
@@ -165,13 +165,13 @@ class TestRowOrder:
             pl.format("{}..{}", decade, decade + 9).alias("age"), illness="income"
         ).sort("age", maintain_order=True)
         ill = ill.rename({"income": "illness"})
-        read = Published.read(table, ["age"], original=ill)
+        read = PublishedBoxes.read(table, ["age"], original=ill)
         asked = {"quasi": ["age"], "sensitive": ["illness"], "published": read}
         [found] = row_order(table, ill, covering=read.covering(), **asked)
         assert found.severity == "high"
         for seed in range(5):
             mixed = shuffled(table, seed)
-            read = Published.read(mixed, ["age"], original=ill)
+            read = PublishedBoxes.read(mixed, ["age"], original=ill)
             asked["published"] = read
             assert not row_order(mixed, ill, covering=read.covering(), **asked)
 
@@ -234,7 +234,7 @@ class TestRowOrder:
 
     def test_pairs_share_no_row(self) -> None:
         labels = np.array([0, 1, 0, 0, 1, 0, 0], dtype=np.int32)
-        listing = Listing.of(Partition(labels, 2))
+        listing = GroupListing.of(Partition(labels, 2))
         for far in (True, False):
             first, second = listing.pairs(far=far)
             assert (labels[first] == labels[second]).all()
@@ -248,13 +248,13 @@ class TestRowOrder:
         values = rng.integers(0, 4, 24).astype(np.int32)
         theirs = rng.integers(0, 4, 24).astype(np.int32)
         partition = Partition(labels, 6)
-        listing = Listing.of(partition)
+        listing = GroupListing.of(partition)
         low, unlikely, agreements, tried = 0, 0, [], 4000
         for _ in range(tried):
             mixed = np.concatenate([rng.permutation(part) for part in values.reshape(6, 4)])
-            tossed = coins(listing, mixed)
+            tossed = pair_order_test(listing, mixed)
             low += tossed is not None and tossed.chance <= 0.05
-            found = agreeing(partition, mixed, theirs, 4)
+            found = compare_in_place(partition, mixed, theirs, 4)
             agreements.append(found.agreeing)
             unlikely += found.chance <= 0.05
         assert low / tried < 0.1  # the worse of two tests
@@ -520,11 +520,11 @@ class TestIdentifiers:
 class TestEnds:
     def test_our_own_ends_are_people_s(self, people: pl.DataFrame, release: pl.DataFrame) -> None:
         for table in (release, as_csv(release)):
-            [found] = exact_ends(Published.read(table, QUASI, original=people))
+            [found] = exact_ends(PublishedBoxes.read(table, QUASI, original=people))
             assert found.severity in ("low", "medium")
             assert found.figures["columns"] == QUASI
             assert set(found.figures["share_of_ends_that_are_values"].values()) == {1.0}
-            [found] = exact_ends(Published.read(table, QUASI))
+            [found] = exact_ends(PublishedBoxes.read(table, QUASI))
             assert found.severity == "low"
 
     def test_a_crowd_at_every_end_is_low(self) -> None:
@@ -532,14 +532,14 @@ class TestEnds:
         made = wb.anonymize(
             table, quasi="age", sensitive="income", principles="k-anonymity:k=40", seed=0
         ).table
-        found = exact_ends(Published.read(made, ["age"], original=table))
+        found = exact_ends(PublishedBoxes.read(made, ["age"], original=table))
         assert set(severities(found)) <= {"low"}
 
     def test_boxes_that_end_at_one_person_are_counted(self) -> None:
         original = pl.DataFrame({"age": [20, 25, 25, 31, 33, 33, 40, 44, 44]})
         labels = ["20..33", "25..40", "33..44"]
         table = pl.DataFrame({"age": [labels[i] for i in (0, 0, 1, 0, 1, 2, 1, 2, 2)]})
-        [found] = exact_ends(Published.read(table, ["age"], original=original))
+        [found] = exact_ends(PublishedBoxes.read(table, ["age"], original=original))
         assert found.figures["boxes_with_an_end_of_one_person"] == 2
         assert found.severity == "medium"
 
@@ -554,8 +554,8 @@ class TestEnds:
             align={"age": step, "birthplace": step, "occupation": 50},
             seed=1,
         ).table
-        assert not exact_ends(Published.read(made, QUASI, original=people))
-        assert not exact_ends(Published.read(made, QUASI))
+        assert not exact_ends(PublishedBoxes.read(made, QUASI, original=people))
+        assert not exact_ends(PublishedBoxes.read(made, QUASI))
 
     @pytest.mark.parametrize("grid", [None, "month", "year", "week", 10])
     def test_dates(self, grid: str | int | None) -> None:
@@ -572,8 +572,8 @@ class TestEnds:
             seed=2,
         ).table
         for read in (
-            Published.read(made, ["born", "size"], original=original),
-            Published.read(made, ["born", "size"]),
+            PublishedBoxes.read(made, ["born", "size"], original=original),
+            PublishedBoxes.read(made, ["born", "size"]),
         ):
             found = exact_ends(read)
             assert [f.figures["columns"] for f in found] == ([["born"]] if grid is None else [])
@@ -584,7 +584,7 @@ class TestEnds:
             ["0..17", "18..64", "65..99", "18..29", "30..64"],
             ["21", "22", "35", "*"],
         ):
-            found = exact_ends(Published.read(pl.DataFrame({"age": labels}), ["age"]))
+            found = exact_ends(PublishedBoxes.read(pl.DataFrame({"age": labels}), ["age"]))
             assert not any(f.severity != "low" for f in found)
             if labels[0] != "[17, 23[":  # whose lower ends may be people's
                 assert not found
@@ -598,14 +598,14 @@ class TestEnds:
             labels = [f"{base + low}..{base + high}" for low, high in ends]
             people = pl.DataFrame({"age": [str(base + age) for age in original]})
             table = pl.DataFrame({"age": [labels[i] for i in (0, 0, 1, 0, 1, 2, 1, 2, 2)]})
-            return exact_ends(Published.read(table, ["age"], original=people))
+            return exact_ends(PublishedBoxes.read(table, ["age"], original=people))
 
         assert [one.figures for one in found(base)] == [one.figures for one in found(0)]
         # An end beside a value is nobody's.
         people = pl.DataFrame({"age": [str(base + 10 * age) for age in original]})
         labels = [f"{base + 10 * low - 1}..{base + 10 * high + 1}" for low, high in ends]
         table = pl.DataFrame({"age": [labels[i] for i in (0, 0, 1, 0, 1, 2, 1, 2, 2)]})
-        for one in exact_ends(Published.read(table, ["age"], original=people)):
+        for one in exact_ends(PublishedBoxes.read(table, ["age"], original=people)):
             assert one.figures["share_of_ends_that_are_values"] == {"age": 0.0}
 
     def test_bounds_in_columns_of_their_own(self, people: pl.DataFrame) -> None:
@@ -618,7 +618,7 @@ class TestEnds:
             recoding="bounds",
             seed=1,
         ).table
-        assert exact_ends(Published.read(made, QUASI, original=people))
+        assert exact_ends(PublishedBoxes.read(made, QUASI, original=people))
 
 
 # ---- several releases
@@ -677,7 +677,7 @@ class TestIntersection:
         ]
         if text:
             releases[1] = as_csv(releases[1])
-        read = [Published.read(table, ["age"], original=original) for table in releases]
+        read = [PublishedBoxes.read(table, ["age"], original=original) for table in releases]
         for many in (2, 3):
             numbers = [table.with_columns(pl.col("ill").cast(pl.Float64)) for table in releases]
             certain, mean = naive_intersection(original, numbers[:many], "ill")
@@ -702,7 +702,7 @@ class TestIntersection:
                 lows = [(age - offset) // 4 * 4 + offset + base for age in ages]
                 labels = [f"{low}..{low + 3}" for low in lows]
                 releases.append(pl.DataFrame({"age": labels, "ill": ills}))
-            read = [Published.read(table, ["age"]) for table in releases]
+            read = [PublishedBoxes.read(table, ["age"]) for table in releases]
             [found] = intersect(releases, read, on="ill")
             return dict(found.figures)
 
@@ -710,7 +710,7 @@ class TestIntersection:
 
     def test_one_release_twice_tells_no_more(self, people: pl.DataFrame) -> None:
         table = generalised(people)
-        read = Published.read(table, ["age"], original=people)
+        read = PublishedBoxes.read(table, ["age"], original=people)
         [found] = intersect([table, table], [read, read], on="income", original=people)
         assert found.severity == "info"
         assert "joint inference over the releases was not exhausted" in found.meaning
@@ -729,7 +729,7 @@ class TestIntersection:
             ).table
             for cuts in ("best", "paper")
         ]
-        read = [Published.read(table, QUASI, original=people) for table in tables]
+        read = [PublishedBoxes.read(table, QUASI, original=people) for table in tables]
         [found] = intersect(tables, read, on="income", original=people)
         assert found.severity == "high"
         assert found.figures["mean"]["after"] > found.figures["mean"]["before"]
@@ -738,8 +738,8 @@ class TestIntersection:
         rng = np.random.default_rng(4)
         original = pl.DataFrame({"age": rng.integers(20, 60, 60), "ill": rng.integers(0, 30, 60)})
         tables = [self.made(10, 0, original), self.made(10, 5, original)]
-        bare = [Published.read(table, ["age"]) for table in tables]
-        full = [Published.read(table, ["age"], original=original) for table in tables]
+        bare = [PublishedBoxes.read(table, ["age"]) for table in tables]
+        full = [PublishedBoxes.read(table, ["age"], original=original) for table in tables]
         [less] = intersect(tables, bare, on="ill")
         [more] = intersect(tables, full, on="ill", original=original)
         assert less.figures["lower_bound"] is True
@@ -749,7 +749,7 @@ class TestIntersection:
     def test_categories_without_the_original(self) -> None:
         one = pl.DataFrame({"job": ["{a|b}"] * 2 + ["{c|d}"] * 2, "ill": [1, 2, 3, 4]})
         two = pl.DataFrame({"job": ["{b|a}", "*", "c", "d"], "ill": [1, 4, 3, 9]})
-        read = [Published.read(table, ["job"]) for table in (one, two)]
+        read = [PublishedBoxes.read(table, ["job"]) for table in (one, two)]
         [found] = intersect([one, two], read, on="ill")
         # The first two face 1 and 4, of which the first group has 1; the others 3, 4 and 9.
         assert found.figures["certain"] == {"before": 0, "after": 1}
@@ -776,7 +776,7 @@ class TestIntersection:
                 left[i] = left[i] & faced if i in left else faced
         together = [left[i][ill[i]] / left[i].total() for i in people]
         before, after = chances[0], np.maximum(chances.max(axis=0), together)
-        read = [Published.read(table, ["age"], original=original) for table in tables]
+        read = [PublishedBoxes.read(table, ["age"], original=original) for table in tables]
         found = intersect(tables, read, on="ill", original=original)
         sure, likely = (int(((after >= x) & (before < x)).sum()) for x in (1, 0.75))
         much = after.mean() >= 1.1 * before.mean()
@@ -794,7 +794,7 @@ class TestIntersection:
 
     def test_what_does_not_rise_is_not_said_to(self) -> None:
         one = pl.DataFrame({"age": ["20..29"] * 2 + ["30..39"] * 2, "ill": ["a", "b", "c", "d"]})
-        read = Published.read(one, ["age"])
+        read = PublishedBoxes.read(one, ["age"])
         [found] = intersect([one, one], [read, read], on="ill")
         assert found.severity == "info"
         assert "stays at about 50 %" in found.meaning
@@ -805,7 +805,7 @@ class TestIntersection:
         rng = np.random.default_rng(4)
         original = pl.DataFrame({"age": rng.integers(20, 60, 80), "ill": rng.integers(0, 20, 80)})
         tables = [self.made(4, 0, original), self.made(4, 2, original)]
-        read = [Published.read(table, ["age"], original=original) for table in tables]
+        read = [PublishedBoxes.read(table, ["age"], original=original) for table in tables]
         monkeypatch.setattr("wideberth.risk.leaks.releases._PEOPLE", 40)
         [some] = intersect(tables, read, on="ill", original=original)
         assert "leave at least" in some.title
@@ -815,7 +815,7 @@ class TestIntersection:
     def test_one_release_is_not_enough(self, people: pl.DataFrame) -> None:
         table = generalised(people)
         with pytest.raises(ParameterError, match="two releases"):
-            intersect([table], [Published.read(table, ["age"])], on="income")
+            intersect([table], [PublishedBoxes.read(table, ["age"])], on="income")
 
 
 def worlds(
@@ -844,7 +844,7 @@ def fits(world: tuple[str, ...], release: list[tuple[set[int], list[str]]]) -> b
 
 def laid_out(
     truth: list[str], releases: list[list[tuple[set[int], list[str]]]]
-) -> tuple[list[Covering], list[Groups], np.ndarray]:
+) -> tuple[list[BoxCover], list[Groups], np.ndarray]:
     """Return releases as `deduce` takes them."""
     values = sorted(set(truth))
     coverings, groups = [], []
@@ -856,7 +856,7 @@ def laid_out(
         kinds = sorted({boxes for boxes in lists if boxes})
         situation = np.array([kinds.index(boxes) if boxes else -1 for boxes in lists])
         coverings.append(
-            Covering(
+            BoxCover(
                 victims=np.arange(len(truth)),
                 of=len(truth),
                 situation=situation,
@@ -975,7 +975,7 @@ class TestDeduction:
             if not all(frame.height for frame in frames):
                 continue
             original = pl.DataFrame({**keys, "ill": truth})
-            read = [Published.read(frame, [*keys], original=original) for frame in frames]
+            read = [PublishedBoxes.read(frame, [*keys], original=original) for frame in frames]
             [found] = intersect(frames, read, on="ill", original=original)
             exact = [set(values) for values in zip(*worlds(truth, releases), strict=True)]
             certain = found.figures.get("certain", {"after": 0})["after"]
@@ -988,7 +988,7 @@ class TestDeduction:
         original = pl.DataFrame({"age": [20, 21, 30, 31], "ill": list("abab")})
         first = original.with_columns(age=pl.Series(["20..29"] * 2 + ["30..39"] * 2))
         second = first.with_columns(ill=pl.Series(list("xyxy")))
-        read = [Published.read(t, ["age"], original=original) for t in (first, second)]
+        read = [PublishedBoxes.read(t, ["age"], original=original) for t in (first, second)]
         [found] = intersect([first, second], read, on="ill", original=original)
         assert found.figures["certain"] == {"before": 0, "after": 0}
 
@@ -1010,7 +1010,7 @@ class TestDeduction:
             wb.anonymize(original, **known, cuts=cuts, seed=seed).table
             for seed, cuts in enumerate(("best", "paper"))
         ]
-        read = [Published.read(table, ["age", "zip"], original=original) for table in tables]
+        read = [PublishedBoxes.read(table, ["age", "zip"], original=original) for table in tables]
         [together] = intersect(tables, read, on="ill", original=original)
         monkeypatch.setattr("wideberth.risk.leaks.releases.LINKS", 0)
         [alone] = intersect(tables, read, on="ill", original=original)
@@ -1049,19 +1049,19 @@ class TestDeduction:
 
 class TestSuppression:
     def test_nothing_left_out(self, people: pl.DataFrame, release: pl.DataFrame) -> None:
-        read = Published.read(release, QUASI, original=people)
-        assert not suppressed(
+        read = PublishedBoxes.read(release, QUASI, original=people)
+        assert not suppression_findings(
             release, people, sensitive=["income"], published=read, covering=read.covering()
         )
-        assert not suppressed(release, sensitive=["income"])
+        assert not suppression_findings(release, sensitive=["income"])
 
     @pytest.mark.parametrize("text", [False, True])
     def test_all_of_one_value(self, text: bool) -> None:
         original = pl.DataFrame({"age": range(40), "code": [1] * 35 + [9] * 5})
         release = original.filter(pl.col("code") == 1).with_columns(age=pl.lit("0..34"))
         release = as_csv(release) if text else release
-        read = Published.read(release, ["age"], original=original)
-        [found] = suppressed(
+        read = PublishedBoxes.read(release, ["age"], original=original)
+        [found] = suppression_findings(
             release, original, sensitive=["code"], published=read, covering=read.covering()
         )
         assert found.severity == "high"
@@ -1074,13 +1074,13 @@ class TestSuppression:
         release = original.head(1500).with_columns(age=pl.lit("0..1499"))
         release = release.with_columns(age=pl.when(pl.col("code") == 1).then("age"))
         release = release.with_columns(pl.col("age").fill_null("0..1498"))
-        read = Published.read(release, ["age"], original=original)
+        read = PublishedBoxes.read(release, ["age"], original=original)
         given = {"sensitive": ["code"], "published": read}
-        [every] = suppressed(release, original, covering=read.covering(), **given)
+        [every] = suppression_findings(release, original, covering=read.covering(), **given)
         assert "; 500 of whom no published label covers" in every.meaning
         some = read.covering(most=1000)
         assert not some.exact
-        [found] = suppressed(release, original, covering=some, **given)
+        [found] = suppression_findings(release, original, covering=some, **given)
         outside, looked_at = found.figures["covered_by_no_box"], len(some.victims)
         assert 0 < outside < 500
         assert f"; at least {outside} of whom no published label covers" in found.meaning
@@ -1088,14 +1088,16 @@ class TestSuppression:
 
     def test_a_single_row(self) -> None:
         original = pl.DataFrame({"ill": ["flu"] * 5 + ["cold"] * 5})
-        assert severities(suppressed(original.head(9), original, sensitive=["ill"])) == ["medium"]
+        assert severities(suppression_findings(original.head(9), original, sensitive=["ill"])) == [
+            "medium"
+        ]
 
     def test_skewed_or_not(self) -> None:
         original = pl.DataFrame({"ill": ["flu"] * 900 + ["HIV"] * 100})
         some = original.filter(pl.Series(np.arange(1000) % 50 > 0))
-        assert severities(suppressed(some, original, sensitive=["ill"])) == ["low"]
+        assert severities(suppression_findings(some, original, sensitive=["ill"])) == ["low"]
         most = original.head(905)[3:]
-        [found] = suppressed(most, original, sensitive=["ill"])
+        [found] = suppression_findings(most, original, sensitive=["ill"])
         assert (found.severity, found.figures["values"]) == ("medium", 2)
 
     def test_a_sample_is_not_skewed(self) -> None:
@@ -1103,18 +1105,22 @@ class TestSuppression:
         original = pl.DataFrame({"ill": rng.choice(20, 2000)})
         for _ in range(50):
             kept = np.sort(rng.choice(2000, 1900, replace=False))
-            assert severities(suppressed(original[kept], original, sensitive=["ill"])) == ["low"]
+            assert severities(
+                suppression_findings(original[kept], original, sensitive=["ill"])
+            ) == ["low"]
 
     def test_changed_values_are_not_subtracted(self) -> None:
         original = pl.DataFrame({"pay": range(20)})
         other = original.head(15) * 3
-        [found] = suppressed(other, original, sensitive=["pay"])
+        [found] = suppression_findings(other, original, sensitive=["pay"])
         assert found.severity == "low"
         assert "column" not in found.figures
 
     def test_rows_of_stars(self) -> None:
         table = pl.DataFrame({"age": ["1..5"] * 4 + ["*"] * 2, "zip": ["13*"] * 4 + ["*"] * 2})
-        [found] = suppressed(table, sensitive=[], published=Published.read(table, ["age", "zip"]))
+        [found] = suppression_findings(
+            table, sensitive=[], published=PublishedBoxes.read(table, ["age", "zip"])
+        )
         assert (found.severity, found.figures["rows"]) == ("info", 2)
 
 
@@ -1232,7 +1238,7 @@ def test_our_own_releases_raise_nothing_grave(people: pl.DataFrame, how: str, te
     table = as_csv(made.table) if text else made.table
     group = "group" if "group" in table.columns else None
     sensitive = [name for name in ("income",) if name in table.columns]
-    read = Published.read(table, QUASI, original=bare)
+    read = PublishedBoxes.read(table, QUASI, original=bare)
     quasi = [name for axis in read.axes for name in axis.columns]
     covering = read.covering()
     roles = {"quasi": quasi, "sensitive": sensitive, "group": group}
@@ -1241,7 +1247,7 @@ def test_our_own_releases_raise_nothing_grave(people: pl.DataFrame, how: str, te
         *row_order(table, bare, published=read, covering=covering, **roles),
         *identifiers(table, boxes=read.boxes, **roles),
         *identifiers(table, **roles),
-        *suppressed(table, bare, sensitive=sensitive, published=read, covering=covering),
+        *suppression_findings(table, bare, sensitive=sensitive, published=read, covering=covering),
     ]
     assert [str(finding) for finding in found if finding.severity in ("high", "medium")] == []
     assert how == "anatomy" or not found
@@ -1259,7 +1265,7 @@ def test_no_finding_tells_a_value(people: pl.DataFrame) -> None:
         *identifiers(secret, quasi=QUASI, sensitive=["income"]),
         *identifiers(secret, identifier=["region"]),
         *row_order(secret, secret, quasi=[], sensitive=["income"]),
-        *suppressed(secret.head(200), secret, sensitive=["income"]),
+        *suppression_findings(secret.head(200), secret, sensitive=["income"]),
     ]
     assert len(found) > 3
     for finding in found:

@@ -19,11 +19,11 @@ import wideberth as wb
 from wideberth import io
 from wideberth.checks.protection import proposed_policy
 from wideberth.core import memory
-from wideberth.core.codes import encode, join
-from wideberth.core.names import by_column, expanded, prefix_of
+from wideberth.core.codes import encode, join_columns
+from wideberth.core.names import expand_short_forms, prefix_of, spread_over_columns
 from wideberth.core.types import convert, infer_type, is_vector
 from wideberth.errors import OutputError, ParameterError, PolicyError, TableError
-from wideberth.io.sanitize import forgetful, forgetful_series
+from wideberth.io.sanitize import sanitized_series, sanitized_table
 from wideberth.policy.guesses import guess_columns
 from wideberth.policy.policy import Policy
 from wideberth.policy.proposal import policy_text
@@ -74,9 +74,9 @@ def checked(table: object, sensitive: Any, principles: Any = DISSIMILAR, **rest:
 
 def test_a_short_form_stands_for_the_columns_of_its_prefix():
     columns = ["p.a", "age", "p.b", "pp.c", "p"]
-    assert expanded(["age", "p.*"], columns) == ["age", "p.a", "p.b"]
-    assert expanded(["q.*"], columns) == ["q.*"]  # whoever needs it says so
-    assert expanded(["p.*"], [*columns, "p.*"]) == ["p.*"]  # literally so named
+    assert expand_short_forms(["age", "p.*"], columns) == ["age", "p.a", "p.b"]
+    assert expand_short_forms(["q.*"], columns) == ["q.*"]  # whoever needs it says so
+    assert expand_short_forms(["p.*"], [*columns, "p.*"]) == ["p.*"]  # literally so named
 
 
 def test_in_all_roles_and_in_on():
@@ -117,7 +117,7 @@ def test_in_a_policy():
 
 def test_a_policy_may_type_a_whole_prefix():
     content = {"roles": {"sensitive": ["p.*"]}, "types": {"p.*": "text", "p.b": "float"}}
-    types = by_column(Policy.of(content).types, ["p.a", "p.b", "q"])
+    types = spread_over_columns(Policy.of(content).types, ["p.a", "p.b", "q"])
     assert types == {"p.a": "text", "p.b": "float"}
     table = pl.DataFrame({"q": [1, 1], "p.a": ["1.0", "1"]})  # as numbers, one value
     roles = {"quasi": "q", "sensitive": "p.*", "principles": "distinct-l:l=2"}
@@ -371,7 +371,7 @@ def test_codes_of_many_columns_follow_the_order_of_rows(distinct):
     """As soon as all rows differ, the columns that follow decide nothing."""
     rng = np.random.default_rng(distinct)
     table = rng.integers(0, distinct, (300, 5))
-    joint = join("p", [encode(pl.Series(str(i), table[:, i])) for i in range(5)])
+    joint = join_columns("p", [encode(pl.Series(str(i), table[:, i])) for i in range(5)])
     values, codes = np.unique(table, axis=0, return_inverse=True)
     assert joint.codes.tolist() == codes.tolist()
     parts = [
@@ -444,12 +444,12 @@ def test_nothing_lies_under_missing_vectors(column):
     secret = np.array([HIDDEN]).tobytes()
     assert secret in bytes_behind(column)  # else this tests nothing
     series = pl.Series("p", pl.from_arrow(column))
-    fresh = forgetful_series(series)
+    fresh = sanitized_series(series)
     assert fresh.to_list() == column.to_pylist()
     assert fresh.dtype == series.dtype
     assert secret not in bytes_behind(fresh.to_arrow())
     if pa.types.is_nested(column.type):
-        rebuilt = forgetful(pa.table({"p": column})).column("p")
+        rebuilt = sanitized_table(pa.table({"p": column})).column("p")
         assert rebuilt.type == column.type
         assert rebuilt.to_pylist() == column.to_pylist()
         assert secret not in b"".join(map(bytes_behind, rebuilt.chunks))
@@ -470,14 +470,14 @@ def test_nothing_lies_under_missing_vectors(column):
     ids=lambda series: str(series.dtype),
 )
 def test_rebuilt_as_it_was(series):
-    fresh = forgetful_series(series)
+    fresh = sanitized_series(series)
     assert fresh.equals(series, check_dtypes=True, check_names=True)
 
 
 def test_arrays_within_pandas_are_their_own():
     whole = np.arange(6.0).reshape(3, 2)
     cells = pd.Series([whole[0], [whole[1], "b"], {"a": whole[2]}], dtype=object)
-    one, (two, _), three = forgetful(pd.DataFrame({"p": cells}))["p"]
+    one, (two, _), three = sanitized_table(pd.DataFrame({"p": cells}))["p"]
     for fresh, row in zip((one, two, three["a"]), whole, strict=True):
         assert fresh.base is None
         assert fresh.tolist() == row.tolist()
@@ -492,7 +492,7 @@ def test_a_file_of_text_holds_no_vectors(cells, held, tmp_path):
         io.write(frame, tmp_path / "p.csv")
     assert ".parquet" in str(caught.value)
     io.write(frame, tmp_path / "p.parquet")
-    assert io.types_of(tmp_path / "p.parquet") == dict(frame.schema)
+    assert io.column_types(tmp_path / "p.parquet") == dict(frame.schema)
 
 
 # What init proposes.

@@ -18,8 +18,8 @@ from wideberth import datasets
 from wideberth.cli import main
 from wideberth.cli.audit import render as audit_lines
 from wideberth.reports.html import environment
-from wideberth.reports.terminal import render as report_lines
-from wideberth.risk.verdict import WORDS, fails, judge
+from wideberth.reports.terminal import render_report as report_lines
+from wideberth.risk.verdict import WORDS, is_severe, judge_release
 
 QUASI = ["age", "birthplace", "occupation"]
 TREES = {
@@ -95,7 +95,7 @@ def one(severity: str, name: str = "x") -> dict[str, str]:
     ],
 )
 def test_the_rule(findings: Any, known: Any, level: str, headline: str) -> None:
-    told = judge(findings, **known)
+    told = judge_release(findings, **known)
     assert told.level == level
     assert headline in told.headline
     assert str(told).startswith(f"{WORDS[level]}: ")
@@ -103,17 +103,17 @@ def test_the_rule(findings: Any, known: Any, level: str, headline: str) -> None:
 
 
 def test_all_reasons_are_kept() -> None:
-    told = judge([one("medium")], satisfied=True, guessed=True, lost=0.7, left_out=0.2)
+    told = judge_release([one("medium")], satisfied=True, guessed=True, lost=0.7, left_out=0.2)
     assert len(told.reasons) == 4
 
 
 def test_severities_from_which_a_command_fails() -> None:
-    assert fails([one("high")])
-    assert not fails([one("medium")])
-    assert fails([one("medium")], "medium")
-    assert not fails([one("low")], "medium")
-    assert fails([one("low")], "low")
-    assert not fails([one("info")], "low")
+    assert is_severe([one("high")])
+    assert not is_severe([one("medium")])
+    assert is_severe([one("medium")], "medium")
+    assert not is_severe([one("low")], "medium")
+    assert is_severe([one("low")], "low")
+    assert not is_severe([one("info")], "low")
 
 
 # The same everywhere.

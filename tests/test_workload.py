@@ -22,7 +22,7 @@ from wideberth.core.codes import Column, Domain
 from wideberth.core.groups import Groups
 from wideberth.errors import ParameterError, TableError
 from wideberth.hierarchy import Hierarchy
-from wideberth.labels import Published
+from wideberth.labels import PublishedBoxes
 from wideberth.utility.queries import query_error
 from wideberth.utility.workload import (
     QueryError,
@@ -486,8 +486,8 @@ EVERYBODY = pl.DataFrame(
 )
 
 
-def boxes_of(release: pl.DataFrame) -> tuple[Published, Groups]:
-    published = Published.read(
+def boxes_of(release: pl.DataFrame) -> tuple[PublishedBoxes, Groups]:
+    published = PublishedBoxes.read(
         release, list(ATOMS), original=EVERYBODY, hierarchies={"job": JOBS}, types={}
     )
     codes = release["pay"].to_numpy().astype(np.int32)

@@ -29,15 +29,15 @@ def pages() -> dict[str, str]:
     """
     known = list(principles.iterate())
     written = {
-        "principles.md": of_principles.as_markdown(known),
-        "metrics.md": of_metrics.as_markdown(metrics.iterate()),
+        "principles.md": of_principles.principles_as_markdown(known),
+        "metrics.md": of_metrics.metrics_as_markdown(metrics.iterate()),
         "reproduction.md": reproduction.page(DOCS),
         **commands.pages(),
         **api.pages(),
     }
     for cls in known:
         written[f"principles/{cls.name}.md"] = (
-            of_principles.as_markdown([cls]) + "\n" + examples.of(cls)
+            of_principles.principles_as_markdown([cls]) + "\n" + examples.of(cls)
         )
     return dict(sorted(written.items()))
 

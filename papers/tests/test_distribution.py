@@ -24,9 +24,11 @@ LIBRARY, PAPERS = (
 
 
 def test_the_command_is_found_by_its_entry_point():
-    (entry,) = entry_points(group=plugins.GROUP, name="reproduce")
+    (entry,) = entry_points(group=plugins.ENTRY_POINT_GROUP, name="reproduce")
     assert entry.value == "wideberth_papers.command:reproduce"
-    assert PAPERS["project"]["entry-points"] == {plugins.GROUP: {"reproduce": entry.value}}
+    assert PAPERS["project"]["entry-points"] == {
+        plugins.ENTRY_POINT_GROUP: {"reproduce": entry.value}
+    }
     assert wideberth.get_command(click.Context(wideberth), "reproduce") is reproduce
 
 

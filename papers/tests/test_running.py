@@ -365,12 +365,12 @@ def test_the_names_of_columns_are_read_alone(tmp_path: Path) -> None:
 
     (tmp_path / "a.csv").write_text("x; y\n1;2\n")
     datasets.sal(3).write_parquet(tmp_path / "a.parquet")
-    assert io.names_of(tmp_path / "a.csv") == ["x", "y"]
-    assert io.names_of(tmp_path / "a.parquet") == list(SAL.columns)
+    assert io.column_names(tmp_path / "a.csv") == ["x", "y"]
+    assert io.column_names(tmp_path / "a.parquet") == list(SAL.columns)
     with pytest.raises(wb.TableError, match="no file"):
-        io.names_of(tmp_path / "none.csv")
+        io.column_names(tmp_path / "none.csv")
     with pytest.raises(wb.TableError, match="directory"):
-        io.names_of(tmp_path)
+        io.column_names(tmp_path)
 
 
 @pytest.mark.parametrize("paper", PAPERS)

@@ -15,7 +15,7 @@ import vl_convert
 import naive
 import wideberth as wb
 from wideberth import datasets
-from wideberth.principles.partition.decide import Answer
+from wideberth.principles.partition.decide import PartitionAnswer
 from wideberth_papers.study import Setting
 from wideberth_papers.wang2009 import STUDY, groups, maps, printed, truth
 from wideberth_papers.wang2009.graphs import (
@@ -426,9 +426,9 @@ def test_the_solver_is_never_wrong_and_finds_what_there_is():
 @compiled
 def test_a_solver_that_is_wrong_is_found_out(monkeypatch):
     def one_group(relation, codes, cap, unit, *, exact):
-        return Answer.of(np.zeros(len(codes), dtype=np.int64))
+        return PartitionAnswer.of(np.zeros(len(codes), dtype=np.int64))
 
-    monkeypatch.setattr(truth, "decide", one_group)
+    monkeypatch.setattr(truth, "decide_partition", one_group)
     with pytest.raises(wb.VerificationError, match=r"groups are not .* near each other"):
         list(truth.measure_solver(8, 25, seed=4))
 

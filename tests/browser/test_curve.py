@@ -22,7 +22,7 @@ import samples_report as samples
 import wideberth as wb
 from wideberth.reports import charts
 from wideberth.reports.content import compose
-from wideberth.reports.html import pictures
+from wideberth.reports.html import report_charts
 
 STATIC = Path(str(files("wideberth") / "ui" / "static"))
 POLICY = (
@@ -161,10 +161,10 @@ def place(page: Page, epsilon: float, m: float) -> tuple[float, float]:
 
 
 def test_every_chart_of_a_report_is_drawn(opened: Callable[..., Page], scheme: str) -> None:
-    found = pictures(compose(**samples.parts()).to_dict())
+    found = report_charts(compose(**samples.parts()).to_dict())
     drawn = [c for part in found["attributes"] for c in part["charts"]]
     drawn += [c for kind, listed in found.items() if kind != "attributes" for c in listed]
-    drawn.append(charts.compared([{"name": "run 1", "loss": 0.02, "risk": 0.2}]))
+    drawn.append(charts.comparison_chart([{"name": "run 1", "loss": 0.02, "risk": 0.2}]))
     page = opened(color_scheme=scheme)
     for chart in drawn:
         page.evaluate(

@@ -181,11 +181,11 @@ def test_distance(run, write):
 
 
 def test_distance_not_known(run, write, monkeypatch):
-    from wideberth.principles.partition.caps import Searched
-    from wideberth.principles.partition.decide import Answer
+    from wideberth.principles.partition.caps import SearchedRule
+    from wideberth.principles.partition.decide import PartitionAnswer
 
     write("ill.csv", VECTORS)
-    monkeypatch.setattr(Searched, "answer", lambda self, codes, **_: Answer("unknown"))
+    monkeypatch.setattr(SearchedRule, "answer", lambda self, codes, **_: PartitionAnswer("unknown"))
     found = run(*FAR, "--epsilon", "0.1", "--delta", "0.9")
     assert found.code == 3
     assert "✗ not known: epsilon=0.1, delta=0.9, k=2" in found.out

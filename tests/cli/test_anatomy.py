@@ -353,12 +353,12 @@ def test_a_disk_that_is_full(run, monkeypatch, part, folder):
 def test_a_release_that_fails_its_verification(run, monkeypatch):
     from wideberth.release import anatomized
 
-    honest = anatomized.counted
+    honest = anatomized.sorted_value_counts
 
     def forged(ids, values):
         return honest(ids, values).with_columns(pl.col("row").reverse())
 
-    monkeypatch.setattr(anatomized, "counted", forged)
+    monkeypatch.setattr(anatomized, "sorted_value_counts", forged)
     run(*ANATOMIZE, "-o", "out").refuses(1, "failed its own verification", "please report it")
     assert names() == INPUT
 

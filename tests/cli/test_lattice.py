@@ -182,7 +182,7 @@ def test_what_a_picture_shows(run, monkeypatch, drawn):
 
     monkeypatch.setattr(lattice_plot, "DRAWN", drawn)
     result = lattice("adults.csv", policy="adults.toml")
-    spec = lattice_plot.picture(result)
+    spec = lattice_plot.lattice_spec(result)
     kinds: dict[str, int] = {}
     for entry in spec["layer"][1 if drawn == 150 else 0]["data"]["values"]:
         kinds[entry["kind"]] = kinds.get(entry["kind"], 0) + entry.get("nodes", 1)

@@ -16,7 +16,7 @@ import pytest
 import wideberth as wb
 from wideberth.errors import UndecidedError
 from wideberth.policy.guesses import guess_columns
-from wideberth.policy.people import people_in, people_there
+from wideberth.policy.people import find_people, find_people_by_counts
 
 PATIENTS, VISITS = 400, 1771
 COUNTS = "1,771 rows, but only 400 different values of 'patient_id'"
@@ -97,16 +97,16 @@ def files(write: Any, visits: pl.DataFrame) -> None:
 )
 def test_names_of_columns_that_say_whose_row_it_is(column: str, tells: bool) -> None:
     frame = pl.DataFrame({column: [f"{i // 2}a" for i in range(60)], "age": [30] * 60})
-    assert (people_in(frame) is not None) == tells
+    assert (find_people(frame) is not None) == tells
 
 
 def test_roles_values_and_shapes_tell_as_well() -> None:
     codes = [f"{i // 2:07d}" for i in range(100)]
-    shown = people_in(pl.DataFrame({"who": codes}), identifier=["who"])
+    shown = find_people(pl.DataFrame({"who": codes}), identifier=["who"])
     assert shown is not None
     assert (shown.people, shown.rows) == (50, 100)
     hashes = [f"{i // 4 + 2**60:032x}" for i in range(100)]
-    shown = people_in(pl.DataFrame({"h": hashes, "age": range(100)}))
+    shown = find_people(pl.DataFrame({"h": hashes, "age": range(100)}))
     assert shown is not None
     assert (shown.column, shown.people) == ("h", 25)
     for values in (
@@ -115,8 +115,8 @@ def test_roles_values_and_shapes_tell_as_well() -> None:
         ["12**", "13**", "14**"] * 30,  # published labels
         ["0"] * 90,
     ):
-        assert people_in(pl.DataFrame({"who": values}), identifier=["who"]) is None
-    assert people_in(pl.DataFrame({"id": codes}), ignored=["id"]) is None
+        assert find_people(pl.DataFrame({"who": values}), identifier=["who"]) is None
+    assert find_people(pl.DataFrame({"id": codes}), ignored=["id"]) is None
 
 
 #: Numbers of people as registers give them out, three rows each, under a name that says nothing.
@@ -162,21 +162,21 @@ def test_numbers_with_a_prefix_or_zeros_tell_under_any_name(values: list[str], k
     (guessed, _) = guess_columns(frame)
     assert guessed.role == "identifier"
     assert "with several rows each" in guessed.why
-    found = people_in(frame, identifier=["who"] if kept else [])
+    found = find_people(frame, identifier=["who"] if kept else [])
     assert found is not None
     assert (found.people, found.rows) == (80, 240)
-    first = people_there(frame.head(120), lambda _: (80, 0), 240)
+    first = find_people_by_counts(frame.head(120), lambda _: (80, 0), 240)
     assert first is not None
     assert first.people == 80
-    assert people_in(frame.rename({"who": "zip"})) is None
-    assert people_in(frame.rename({"who": "product"})) is None
-    assert people_in(frame.rename({"who": "style"})) is None
+    assert find_people(frame.rename({"who": "zip"})) is None
+    assert find_people(frame.rename({"who": "product"})) is None
+    assert find_people(frame.rename({"who": "style"})) is None
 
 
 @pytest.mark.parametrize("values", OTHERS.values(), ids=OTHERS)
 def test_codes_dates_and_wages_number_nobody(values: list[str]) -> None:
     frame = pl.DataFrame({"who": values, "age": [i % 60 for i in range(240)]})
-    assert people_in(frame) is None
+    assert find_people(frame) is None
     assert guess_columns(frame)[0].why.find("numbers look like those of people") < 0
 
 
@@ -197,21 +197,21 @@ def test_rows_that_differ_in_sex_birth_or_age_are_different_people() -> None:
     told: dict[str, Any] = {"identifier": ["asked_by"]}
     for name, values in (("sex", sex), ("date_of_birth", day), ("age", ages)):
         frame = interviews(**{name: values})
-        assert people_in(frame, **told) is None
-        assert people_there(frame, lambda _: (10, 0), 400, **told) is None
+        assert find_people(frame, **told) is None
+        assert find_people_by_counts(frame, lambda _: (10, 0), 400, **told) is None
         # What is the same in all rows of a value, or differs in years of a study, says nothing.
         same = interviews(**{name: [values[i % 10] for i in range(400)]})
-        assert people_in(same, **told) is not None
+        assert find_people(same, **told) is not None
     aged = interviews(age=[30 + i % 10 + i // 100 for i in range(400)])
-    assert people_in(aged, **told) is not None
+    assert find_people(aged, **told) is not None
     # Others' sex says nothing, nor does any of it where the name speaks of people.
-    assert people_in(interviews(doctor_sex=sex), **told) is not None
+    assert find_people(interviews(doctor_sex=sex), **told) is not None
     named = interviews(sex=sex).rename({"asked_by": "patient_no"})
-    assert people_in(named) is not None
+    assert find_people(named) is not None
 
 
 def test_few_values_are_asked_about_in_the_words_of_each_interface(run: Any) -> None:
-    found = people_in(interviews(), identifier=["asked_by"])
+    found = find_people(interviews(), identifier=["asked_by"])
     assert found is not None
     assert (found.people, found.rows) == (10, 400)
     assert "because 'asked_by' stands for a place or an interviewer" in str(found.error.hint)
@@ -233,14 +233,14 @@ def test_few_values_are_asked_about_in_the_words_of_each_interface(run: Any) -> 
 
 def test_a_missing_identifier_is_a_person_and_a_unique_one_settles_it() -> None:
     frame = pl.DataFrame({"patient_id": [1, 1, 2, None, None]})
-    found = people_in(frame)
+    found = find_people(frame)
     assert found is not None
     assert found.people == 4
     one_each = pl.DataFrame({"respondent_id": range(60), "visit_id": [i // 2 for i in range(60)]})
-    assert people_in(one_each) is None
+    assert find_people(one_each) is None
     several = pl.DataFrame({"record_id": range(60), "visit_id": [i // 2 for i in range(60)]})
-    assert people_in(several) is not None
-    both = people_in(several.with_columns(patient_no=pl.Series([i // 3 for i in range(60)])))
+    assert find_people(several) is not None
+    both = find_people(several.with_columns(patient_no=pl.Series([i // 3 for i in range(60)])))
     assert both is not None
     assert (both.column, both.others) == ("patient_no", ("visit_id",))
 
@@ -255,13 +255,13 @@ def test_birth_sex_and_postcode_that_repeat_more_often_than_chance() -> None:
         sex = pl.Series(["f", "m"])[rng.integers(0, 2, people)[who].tolist()]
         return pl.DataFrame({"date_of_birth": days, "sex": sex, "zip": post})
 
-    found = people_in(born(300, 1200))
+    found = find_people(born(300, 1200))
     assert found is not None
     assert found.columns == ("date_of_birth", "sex", "zip")
     assert 250 < found.people <= 300
-    assert people_in(born(2_000_000, 1200)) is None
+    assert find_people(born(2_000_000, 1200)) is None
     years = born(300, 1200).with_columns(pl.col("date_of_birth").dt.truncate("1y"))
-    assert people_in(years) is None  # to the year, different people share it
+    assert find_people(years) is None  # to the year, different people share it
 
 
 def persons(many: int, rng: np.random.Generator) -> pl.DataFrame:
@@ -294,7 +294,7 @@ def test_names_and_telephones_that_go_with_age_and_postcode_are_people(column: s
     for frame, asked in ((several, True), (one_each, False)):
         kept = [column, "age", "sex", "zip"]
         frame = frame.with_columns(called="full_name").select(kept)
-        found = people_in(frame, identifier=[column])
+        found = find_people(frame, identifier=[column])
         assert (found is not None) == asked
         if found is not None:
             assert column in found.columns
@@ -308,26 +308,26 @@ def test_different_people_share_names_telephones_and_addresses(rows: int, lackin
     frame = persons(rows, rng).drop("phone")
     for column in ("first_name", "surname", "full_name"):
         kept = {"age", "sex", "zip"} - {lacking}
-        assert people_in(frame.select(column, *sorted(kept)), identifier=[column]) is None
-    assert people_in(frame.select("full_name")) is None  # no more often than their parts explain
+        assert find_people(frame.select(column, *sorted(kept)), identifier=[column]) is None
+    assert find_people(frame.select("full_name")) is None  # no more often than their parts explain
     couples = pl.concat([persons(rows, rng).drop("full_name")] * 2).with_columns(
         pl.Series("sex", ["f"] * rows + ["m"] * rows),
         age=pl.col("age") + rng.integers(-4, 5, 2 * rows),
         address=pl.col("phone"),
     )
-    assert people_in(couples.select("phone", "address", "age", "sex", "zip")) is None
-    assert people_in(couples.select("address", "age", "zip")) is None
+    assert find_people(couples.select("phone", "address", "age", "sex", "zip")) is None
+    assert find_people(couples.select("address", "age", "zip")) is None
 
 
 def test_names_and_telephones_that_nobody_can_judge_are_asked_about() -> None:
     rng = np.random.default_rng(2)
     visits = persons(200, rng)[rng.integers(0, 200, 600)]
     for column in ("full_name", "phone"):
-        found = people_in(visits.select(column, job=pl.lit("clerk")), identifier=[column])
+        found = find_people(visits.select(column, job=pl.lit("clerk")), identifier=[column])
         assert found is not None
         assert found.column == column
     for column in ("first_name", "surname"):
-        assert people_in(visits.select(column), identifier=[column]) is None
+        assert find_people(visits.select(column), identifier=[column]) is None
 
 
 def unnamed_visits() -> pl.DataFrame:
@@ -342,11 +342,11 @@ def unnamed_visits() -> pl.DataFrame:
 
 def test_plain_numbers_under_an_unknown_name_are_people_if_all_they_keep_goes_with_them() -> None:
     visits = unnamed_visits()
-    found = people_in(visits)
+    found = find_people(visits)
     assert found is not None
     assert (found.column, found.rows) == ("kz", 500)
-    assert people_in(visits.drop("sex", "zip")) is None  # an age alone may be what they code
-    assert people_in(visits.rename({"kz": "ward"})) is None
+    assert find_people(visits.drop("sex", "zip")) is None  # an age alone may be what they code
+    assert find_people(visits.rename({"kz": "ward"})) is None
     rng = np.random.default_rng(5)
     people = persons(600, rng).drop("first_name", "surname", "full_name", "phone")
     codes = {
@@ -356,17 +356,17 @@ def test_plain_numbers_under_an_unknown_name_are_people_if_all_they_keep_goes_wi
         "households": np.arange(600) // 3,
     }
     for values in codes.values():
-        assert people_in(people.with_columns(kz=pl.Series(values))) is None
+        assert find_people(people.with_columns(kz=pl.Series(values))) is None
 
 
 @pytest.mark.parametrize("name", ["nr", "No", "num", "Nummer"])
 def test_a_bare_number_numbers_people(name: str) -> None:
     frame = unnamed_visits().rename({"kz": name})
     assert {one.column: one.role for one in guess_columns(frame)}[name] == "identifier"
-    found = people_in(frame.select(name))
+    found = find_people(frame.select(name))
     assert found is not None
     assert found.column == name
-    assert people_in(frame.select(name).rename({name: "no_of_children"})) is None
+    assert find_people(frame.select(name).rename({name: "no_of_children"})) is None
 
 
 @pytest.mark.parametrize("role", ["insensitive", "quasi"])
@@ -396,12 +396,12 @@ def test_a_column_that_numbers_the_groups_of_a_release_is_no_person() -> None:
             "zip": [f"{100 + i // 5}**" for i in range(300)],
         }
     )
-    assert people_in(groups) is None
+    assert find_people(groups) is None
     # What depends on the postcode alone is none either, though groups are made by postcodes only.
     towns = groups.with_columns(
         eq=pl.Series([i // 5 % 60 // 2 * 3 + i % 2 for i in range(300)]), age=pl.lit("18..90")
     ).with_columns(zip=pl.format("{}**", pl.col("eq") // 6), sex=pl.lit("*"))
-    assert people_in(towns) is None
+    assert find_people(towns) is None
 
 
 def test_large_files_find_them_among_all_rows(tmp_path: Path) -> None:

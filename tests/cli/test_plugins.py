@@ -39,16 +39,16 @@ def bring(tmp_path, monkeypatch):
     """Install entry points: words for commands, and where their objects are."""
 
     def entries(*points: tuple[str, str]) -> None:
-        found = [EntryPoint(name, value, plugins.GROUP) for name, value in points]
+        found = [EntryPoint(name, value, plugins.ENTRY_POINT_GROUP) for name, value in points]
         monkeypatch.setattr(
             "importlib.metadata.entry_points",
-            lambda *, group: found if group == plugins.GROUP else [],
+            lambda *, group: found if group == plugins.ENTRY_POINT_GROUP else [],
         )
         forget()
 
     def forget() -> None:
         plugins.installed.cache_clear()
-        plugins.load.cache_clear()
+        plugins.load_command.cache_clear()
 
     folder = tmp_path / "site"
     folder.mkdir()

@@ -350,7 +350,7 @@ def test_an_interruption_leaves_nothing(report, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("wideberth.reports.report.measured", interrupted)
+    monkeypatch.setattr("wideberth.reports.report.measure_examined", interrupted)
     before = here()
     outcome = report(*BOTH, "-o", "report.html")
     assert outcome.code == 130

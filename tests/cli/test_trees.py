@@ -20,8 +20,7 @@ from wideberth.errors import HierarchyError, ParameterError
 from wideberth.hierarchy import (
     Hierarchy,
     buckets,
-    clusters,
-    components,
+    connected_components,
     depths,
     distances,
     exact_reach,
@@ -30,6 +29,7 @@ from wideberth.hierarchy import (
     parse_spec,
     read_hierarchy,
     semantic,
+    similar_leaves,
     similar_pairs,
 )
 from wideberth.policy.policy import Policy
@@ -295,7 +295,7 @@ def connected(pairs: set[tuple[int, int]], size: int) -> set[tuple[int, int]]:
 
 @given(st.one_of(trees(), equal_trees()), reaches)
 def test_components_against_all_pairs(h, e):
-    found = components(h, e)
+    found = connected_components(h, e)
     assert together(found) == connected(near(h, e), len(h.leaves))
     for node in set(found.tolist()):
         leaves = h.leaf_nodes[found == node].tolist()
@@ -310,7 +310,7 @@ def test_similar_pairs_against_all_pairs(h, e):
 
 @given(equal_trees(), reaches)
 def test_buckets_against_all_pairs(h, e):
-    assert together(buckets(h, e)) == near(h, e) == together(components(h, e))
+    assert together(buckets(h, e)) == near(h, e) == together(connected_components(h, e))
 
 
 @given(trees())
@@ -324,7 +324,7 @@ def test_depths_count_every_leaf(h):
 
 @given(trees(), reaches)
 def test_clusters_hold_every_leaf_once(h, e):
-    found = clusters(h, components(h, e))
+    found = similar_leaves(h, connected_components(h, e))
     sizes = [len(cluster.leaves) for cluster in found]
     assert sizes == sorted(sizes, reverse=True)
     assert sorted(leaf for cluster in found for leaf in cluster.leaves) == sorted(h.leaves)
@@ -334,8 +334,8 @@ def test_a_very_deep_tree_takes_no_more_than_its_leaves():
     paths = [[f"x{i}", *map(str, range(i, 500)), "*"] for i in range(0, 500, 5)]
     h = from_rows(paths)
     assert similar_pairs(h, 0) == 0
-    assert len(set(components(h, Fraction(7, 2)).tolist())) == 1
-    assert len(set(components(h, 3).tolist())) == 100
+    assert len(set(connected_components(h, Fraction(7, 2)).tolist())) == 1
+    assert len(set(connected_components(h, 3).tolist())) == 100
 
 
 def test_no_buckets_at_unequal_depth():
@@ -348,7 +348,7 @@ def test_no_buckets_at_unequal_depth():
 @pytest.mark.parametrize("e", [-1, -0.5, Fraction(-1, 2), float("nan"), float("inf"), "far"])
 def test_no_such_reach(e):
     h = from_rows([("a", "*"), ("b", "*")])
-    for function in (buckets, components, similar_pairs):
+    for function in (buckets, connected_components, similar_pairs):
         with pytest.raises(ParameterError, match="e must be a number from 0, not"):
             function(h, e)
 

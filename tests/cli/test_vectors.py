@@ -63,7 +63,7 @@ def test_from_the_table_to_a_checked_release(run, files, name, asked):
     report = json.loads(again.out)["principles"][0]
     assert (report["on"], report["satisfied"]) == (on, True)
     if not name.startswith("wide"):
-        assert io.types_of(out)["disease"] == io.types_of(name)["disease"]
+        assert io.column_types(out)["disease"] == io.column_types(name)["disease"]
 
 
 def test_a_prefix_everywhere(run, files):

@@ -12,7 +12,7 @@ import pytest
 import wideberth
 from cluster.cluster import Cluster, reducing, run_with_a_kill, running
 from wideberth.engines.spark.executors import require_executors, ship
-from wideberth.engines.spark.session import opened
+from wideberth.engines.spark.session import open_spark_session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -71,7 +71,7 @@ def test_a_worker_dies_in_the_last_stage(cluster, when):
 
 def test_the_command_lines_own_session_on_a_cluster(cluster, monkeypatch):
     monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
-    with opened(cluster.url) as spark:
+    with open_spark_session(cluster.url) as spark:
         assert spark.sparkContext.master == cluster.url
         assert require_executors(spark)["wideberth"] == wideberth.__version__
         ship(spark)

@@ -13,10 +13,10 @@ import pyarrow as pa
 
 from wideberth.engines.spark import work
 from wideberth.engines.spark.work import BUCKET, TIES, TOLD
-from wideberth.policy.people import people_in
-from wideberth.policy.strays import strays_in
-from wideberth.principles.counts import Digest
-from wideberth.release.parts import examples
+from wideberth.policy.people import find_people
+from wideberth.policy.strays import find_non_person_rows
+from wideberth.principles.counts import DistinctCounts
+from wideberth.release.parts import example_row
 
 
 class Broadcast:
@@ -40,15 +40,15 @@ class EmulatedRows:
         self.looks = 0
 
     def strays(self):
-        return strays_in(self.frame)
+        return find_non_person_rows(self.frame)
 
     def people(self, **person):
-        return people_in(self.frame, **person)
+        return find_people(self.frame, **person)
 
     def digest(self, columns):
         counted = self.frame.group_by(columns).len()
         counted = counted.sample(fraction=1.0, shuffle=True, seed=1)
-        return Digest(counted.select(columns), counted["len"].to_numpy().astype(np.int64))
+        return DistinctCounts(counted.select(columns), counted["len"].to_numpy().astype(np.int64))
 
     def encode(self, job):
         frame = self.frame
@@ -73,7 +73,7 @@ class EmulatedRows:
 
     def look(self, scan):
         self.looks += 1
-        looking = work.Looking(Broadcast(scan), self.lines, len(scan.layout.spans))
+        looking = work.ScanTask(Broadcast(scan), self.lines, len(scan.layout.spans))
         found = [
             pl.DataFrame(pl.from_arrow(batch))
             for part in self.coded
@@ -93,7 +93,7 @@ class EmulatedRows:
         return sheets
 
     def finish(self, job, tree, columns, progress):
-        routing = work.Routing(Broadcast(tree), len(job.quasis))
+        routing = work.RouteTask(Broadcast(tree), len(job.quasis))
         routed = pa.Table.from_batches(
             [batch for part in self.coded for batch in routing(self.batches(part))]
         )
@@ -101,7 +101,7 @@ class EmulatedRows:
 
     def finished(self, routed, job, labels, columns):
         schema = self.schema(job, columns)
-        finishing = work.Finishing(Broadcast((job.slim, labels)), columns, schema)
+        finishing = work.FinishTask(Broadcast((job.slim, labels)), columns, schema)
         made = []
         buckets = pl.Series(pl.from_arrow(routed[BUCKET])).unique().to_list()
         for bucket in self.rng.permutation(buckets).tolist():
@@ -117,7 +117,7 @@ class EmulatedRows:
         return told
 
     def schema(self, job, columns):
-        kinds = {n: s.to_arrow().type for n, s in examples(job).items()}
+        kinds = {n: s.to_arrow().type for n, s in example_row(job).items()}
         held = self.frame.select(job.untouched).to_arrow(compat_level=pl.CompatLevel.oldest())
         kinds |= {name: held.schema.field(name).type for name in job.untouched}
         kinds[job.group] = pa.int64()
@@ -148,7 +148,7 @@ def emulated(frame, *, partitions=3, bucket_rows=60_000, seed=0, key=None, rows_
     from wideberth.core.progress import Clock
     from wideberth.kernels.randomness import RootKey
     from wideberth.policy.request import Request
-    from wideberth.release.large import by_parts
+    from wideberth.release.large import anonymize_on_engine
 
     roles = {role: asked.pop(role, None) for role in ("quasi", "sensitive", "identifier")}
     roles["insensitive"] = asked.pop("insensitive", None)
@@ -159,7 +159,9 @@ def emulated(frame, *, partitions=3, bucket_rows=60_000, seed=0, key=None, rows_
     )
     engine = EmulatedRows(frame, partitions, seed=rows_seed)
     root = RootKey.of(seed if key is None else None, key)
-    outcome = by_parts(request, engine, root=root, bucket_rows=bucket_rows, clock=Clock(None))
+    outcome = anonymize_on_engine(
+        request, engine, root=root, bucket_rows=bucket_rows, clock=Clock(None)
+    )
     return engine.published, outcome.manifest
 
 

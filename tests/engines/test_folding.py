@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 import wideberth as wb
 from kernels.samples import bound, principles, samples
 from laws.test_laws import SizeCap
-from wideberth.checks.check import Verdict
-from wideberth.checks.fold import Block, Question, Tally
+from wideberth.checks.check import PrincipleVerdict
+from wideberth.checks.fold import CodedDemand, GroupBlock, PartialVerdict
 from wideberth.core.groups import Groups
 from wideberth.principles import Principle, iterate
 from wideberth.principles.counts import COUNT, ENTRY, whole_groups
@@ -27,12 +27,12 @@ FOLDED = [cls for cls in iterate() if cls.needs != "population"]
 each = pytest.mark.parametrize("cls", [*FOLDED, SizeCap], ids=lambda cls: cls.name)
 
 
-def drawn(cls: type[Principle], data: st.DataObject) -> tuple[Question, pl.DataFrame, Any]:
+def drawn(cls: type[Principle], data: st.DataObject) -> tuple[CodedDemand, pl.DataFrame, Any]:
     """Draw a table as its groups, and what is asked of it."""
     table = data.draw(samples(cls, rows=24, groups=8))
     principle = data.draw(principles(cls, table))
     domain = table.column.domain
-    question = Question(
+    question = CodedDemand(
         principle=principle,
         on="s",
         rule=bound(principle, table),
@@ -53,10 +53,12 @@ def test_folding_blocks_is_judging_the_whole(cls: type[Principle], data: st.Data
     worst = data.draw(st.integers(0, 9))
     cuts = data.draw(st.sets(st.integers(1, len(groups)), max_size=6))
     edges = [0, *sorted(cuts - {len(groups)}), len(groups)]
-    tallies = [Tally.of(question, groups[a:b], keys[a:b], worst) for a, b in pairwise(edges)]
+    tallies = [
+        PartialVerdict.of(question, groups[a:b], keys[a:b], worst) for a, b in pairwise(edges)
+    ]
     tallies = data.draw(st.permutations(tallies))
     folded = reduce(add, [pickle.loads(pickle.dumps(tally)) for tally in tallies])  # noqa: S301
-    whole = Verdict.of(
+    whole = PrincipleVerdict.of(
         question.principle, "s", question.rule, groups, lambda g: keys.row(g, named=True)
     ).report(worst)
     assert folded.report() == whole
@@ -69,7 +71,7 @@ def test_folding_blocks_is_judging_the_whole(cls: type[Principle], data: st.Data
 def test_a_question_survives_a_journey(cls: type[Principle], data: st.DataObject) -> None:
     question, keys, groups = drawn(cls, data)
     there = pickle.loads(pickle.dumps(question))  # noqa: S301
-    assert Tally.of(there, groups, keys, 3) == Tally.of(question, groups, keys, 3)
+    assert PartialVerdict.of(there, groups, keys, 3) == PartialVerdict.of(question, groups, keys, 3)
 
 
 @settings(max_examples=200, deadline=None)
@@ -93,10 +95,10 @@ def test_a_stream_is_cut_between_groups(data: st.DataObject) -> None:
     seen = [key for block in blocks for key in block["k0"].unique(maintain_order=True)]
     assert len(seen) == len(set(seen))
     codes = np.array([1, 0, 1, 2], dtype=np.int32)  # two values that a principle takes for one
-    question = Question(
+    question = CodedDemand(
         principle=wb.KAnonymity(k=1), on=None, rule=SizeCap(most=1).bind(None), codes=codes, width=3
     )
-    for block in (Block.of(frame, ["k0"]) for frame in blocks):
+    for block in (GroupBlock.of(frame, ["k0"]) for frame in blocks):
         groups = block.groups(question)
         for g, key in enumerate(block.keys["k0"]):
             rows = [codes[e] for k, e in cells if (None if k == 4 else k) == key]
@@ -108,9 +110,9 @@ def test_of_equals_the_smallest_keys_are_kept() -> None:
     table = pl.DataFrame({"q": ["b", None, "a", "c"], "s": [1, 1, 1, 1]})
     whole = wb.check(table, quasi="q", principles="k-anonymity:k=2", worst=3).principles[0]
     rule = wb.KAnonymity(k=2)
-    question = Question(principle=rule, on=None, rule=rule.bind(None))
+    question = CodedDemand(principle=rule, on=None, rule=rule.bind(None))
 
     one = Groups.of([[0]], width=1)
-    tallies = [Tally.of(question, one, pl.DataFrame({"q": [q]}), 3) for q in table["q"]]
+    tallies = [PartialVerdict.of(question, one, pl.DataFrame({"q": [q]}), 3) for q in table["q"]]
     assert reduce(add, tallies).report() == whole
     assert [group.values["q"] for group in whole.worst] == ["a", "b", "c"]

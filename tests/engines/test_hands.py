@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wideberth.engines.split.histogram_judge import crowded
+from wideberth.engines.split.histogram_judge import exceeds_window_limit
 
 
 @st.composite
@@ -36,4 +36,4 @@ def test_no_hand_need_be_looked_at(dealing):
     small = len(rows) // hands
     allowed = (1, 1) if alone else (floor(small * share), floor((small + 1) * share))
     windows = running[first], running[last + 1]
-    assert crowded(running, windows, hands, len(rows), allowed) == slow
+    assert exceeds_window_limit(running, windows, hands, len(rows), allowed) == slow

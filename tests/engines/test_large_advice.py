@@ -17,18 +17,18 @@ from hypothesis import strategies as st
 import wideberth as wb
 from kernels import samples
 from wideberth import io
-from wideberth.checks.advise import About, Advice
+from wideberth.checks.advise import Advice, AdvisedAttribute
 from wideberth.checks.advise_large import advice_on
 from wideberth.core.codes import Column, encode
 from wideberth.core.memory import bounded
-from wideberth.engines.duckdb.source import Source
+from wideberth.engines.duckdb.source import FileSource
 from wideberth.errors import EngineError, WideberthError
 from wideberth.principles import Principle, iterate, parse
-from wideberth.principles.counts import Digest
+from wideberth.principles.counts import DistinctCounts
 from wideberth.principles.feasibility.gaps import Spacing
-from wideberth.principles.feasibility.limits import Whole
+from wideberth.principles.feasibility.limits import WholeTable
 from wideberth.principles.feasibility.nearness import DissimilarityAdvice
-from wideberth.principles.feasibility.refusal import refusal
+from wideberth.principles.feasibility.refusal import infeasible_error
 
 pytest.importorskip("duckdb")
 
@@ -57,8 +57,8 @@ def test_limits_and_refusals_of_every_principle(cls: type[Principle], data: st.D
     rows = len(sample.values)
     column, counts = counted(sample)
     sized = cls.needs == "size"
-    here = Whole(None if sized else sample.column, rows)
-    there = Whole(None if sized else column, rows, counts)
+    here = WholeTable(None if sized else sample.column, rows)
+    there = WholeTable(None if sized else column, rows, counts)
     assert there.feasible(principle) == here.feasible(principle)
     keys = [key for key, parameter in cls.parameters().items() if parameter.stronger]
     chosen = {key: value for key, value in principle.given().items() if value is not None}
@@ -66,17 +66,17 @@ def test_limits_and_refusals_of_every_principle(cls: type[Principle], data: st.D
         others = {k: v for k, v in chosen.items() if k != key}
         assert there.strongest(cls.name, key, others) == here.strongest(cls.name, key, others)
     if not here.feasible(principle):
-        said = refusal(principle, here.column, rows)
-        assert str(refusal(principle, there.column, rows, counts)) == str(said)
+        said = infeasible_error(principle, here.column, rows)
+        assert str(infeasible_error(principle, there.column, rows, counts)) == str(said)
 
 
 def test_counts_of_something_else_are_refused() -> None:
     column = encode(pl.Series("s", [1, 2, 3]))
     for counts in (np.array([1, 1, 1]), np.array([5])):
         with pytest.raises(ValueError, match="'s' are not those of 5 rows"):
-            refusal(parse("distinct-l:l=2"), column, 5, counts)
+            infeasible_error(parse("distinct-l:l=2"), column, 5, counts)
     with pytest.raises(ValueError, match="not those of 5 rows"):  # codes of distinct values
-        refusal(parse("distinct-l:l=2"), column, 5)
+        infeasible_error(parse("distinct-l:l=2"), column, 5)
 
 
 @given(st.integers(0, 2**32), st.booleans(), st.sampled_from([3, 60, 10**6]))
@@ -98,8 +98,8 @@ def test_more_rows_than_could_be_listed() -> None:
     """Ten billion rows are a histogram like any other."""
     frame = pl.DataFrame({"salary": [1000, 1010, 1020, 16000, None]})
     counts = np.array([4, 1, 2, 2, 1]) * 10**9
-    about = About(["salary"], {}, {})
-    advice = advice_on(about, lambda columns: Digest(frame[list(columns)], counts))
+    about = AdvisedAttribute(["salary"], {}, {})
+    advice = advice_on(about, lambda columns: DistinctCounts(frame[list(columns)], counts))
     small = wb.advise([1000] * 4 + [1010] + [1020] * 2 + [16000] * 2 + [None])
     assert advice.rows == 10**10
     assert advice.max_m(epsilon=100) == small.max_m(epsilon=100) == 1
@@ -123,8 +123,8 @@ def test_more_rows_than_could_be_listed() -> None:
 def test_trees_of_unequal_depth_and_many_rows() -> None:
     tree = samples.hierarchy({"r": None, "a": "r", "b": "r", "a1": "a", "a2": "a"})
     frame = pl.DataFrame({"s": ["a", "b", "a1", "a2"]})
-    about = About(["s"], {}, {"s": tree})
-    advice = advice_on(about, lambda _: Digest(frame, np.array([10**9] * 4)))
+    about = AdvisedAttribute(["s"], {}, {"s": tree})
+    advice = advice_on(about, lambda _: DistinctCounts(frame, np.array([10**9] * 4)))
     assert advice.best("l-e", "l", e=1) is None
     assert advice.best("l-e", "l", e=0).value == 4
     assert "l-e:l=3,e=1" in str(advice.refusal(parse("l-e:l=3,e=1")))
@@ -258,5 +258,5 @@ def test_the_file_is_closed_before_anything_is_asked(tmp_path: Path) -> None:
     advice = wb.advise(path, memory=MEMORY)
     path.unlink()
     assert advice.max_epsilon(m=1) == float("inf")
-    with pytest.raises(wb.TableError), Source.opened(path, memory=2**30):
+    with pytest.raises(wb.TableError), FileSource.opened(path, memory=2**30):
         pass

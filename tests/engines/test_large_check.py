@@ -23,9 +23,9 @@ import wideberth as wb
 from naive import unnumbered
 from wideberth import io
 from wideberth.checks import check_file
-from wideberth.engines.duckdb.source import Source
+from wideberth.engines.duckdb.source import FileSource
 from wideberth.errors import EngineError
-from wideberth.io.scratch import spill
+from wideberth.io.scratch import scratch_folder
 
 pytest.importorskip("duckdb")
 
@@ -206,7 +206,7 @@ def test_a_file_larger_than_its_batches_and_blocks(
     """Text in several pieces, keys in many blocks, and a header that recurs as a row."""
     monkeypatch.setattr("wideberth.io.csv._BLOCK", 4096)
     monkeypatch.setattr("wideberth.engines.duckdb.rewrite._ROWS", 500)
-    monkeypatch.setattr(Source, "entries", 100)
+    monkeypatch.setattr(FileSource, "entries", 100)
     frame = people(5000)
     path = tmp_path / "people.csv.gz"
     text = frame.write_csv()
@@ -222,14 +222,14 @@ def test_little_memory_takes_longer(tmp_path: Path, spilled: Path) -> None:
     ).with_columns(s=pl.col("a").cast(pl.String).str.slice(0, 3), a=pl.col("a").cast(pl.String))
     frame.write_parquet(path := tmp_path / "large.parquet")
     seen = []
-    begin = check_file.Block.of
+    begin = check_file.GroupBlock.of
 
     def watched(*arguments: Any) -> Any:
         seen.append([file for file in spilled.rglob("duckdb/*") if file.stat().st_size])
         return begin(*arguments)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(check_file.Block, "of", watched)
+        patch.setattr(check_file.GroupBlock, "of", watched)
         known = {"quasi": ["a", "b"], "sensitive": "s", "principles": "distinct-l:l=2"}
         there = wb.check(path, memory="512MB", **known)
     assert any(seen), "nothing was spilled"
@@ -338,13 +338,13 @@ def test_what_is_refused(tmp_path: Path) -> None:
 
 def test_rows_out_of_order_are_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     io.write(people(), path := tmp_path / "people.parquet")
-    ordered = Source.stream
+    ordered = FileSource.stream
 
-    def unordered(self: Source, query: str) -> Any:
+    def unordered(self: FileSource, query: str) -> Any:
         for frame in ordered(self, query):
             yield frame.reverse() if "w0" in frame.columns else frame
 
-    monkeypatch.setattr(Source, "stream", unordered)
+    monkeypatch.setattr(FileSource, "stream", unordered)
     with pytest.raises(EngineError, match="out of order"):
         wb.check(path, memory=MEMORY, quasi="zip", principles="k-anonymity:k=1")
 
@@ -353,11 +353,11 @@ def test_rows_out_of_order_are_noticed(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_the_folder_is_private_and_removed(spilled: Path) -> None:
-    with spill() as folder:
+    with scratch_folder() as folder:
         assert folder.parent == spilled
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
         (folder / "x" / "y").mkdir(parents=True)
-        with spill() as other:  # a run beside this one leaves it alone
+        with scratch_folder() as other:  # a run beside this one leaves it alone
             assert folder.exists()
             assert other != folder
     assert not list(spilled.iterdir())
@@ -374,7 +374,7 @@ def test_the_folder_is_removed_after_an_error(
         seen.extend(spilled.iterdir())
         raise error
 
-    monkeypatch.setattr(check_file.Block, "of", fail)
+    monkeypatch.setattr(check_file.GroupBlock, "of", fail)
     with pytest.raises(error):
         wb.check(path, memory=MEMORY, quasi="zip", principles="k-anonymity:k=1")
     assert seen
@@ -387,7 +387,7 @@ def test_what_a_killed_run_left_is_removed(spilled: Path) -> None:
     (left / "lock").touch()
     (left / "table.parquet").write_text("secret")
     (spilled / "wideberth-spill-new").mkdir()  # somebody is about to lock it
-    with spill():
+    with scratch_folder():
         assert not left.exists()
     assert [folder.name for folder in spilled.iterdir()] == ["wideberth-spill-new"]
 
@@ -450,7 +450,7 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
 def test_a_source_counts_and_groups(tmp_path: Path) -> None:
     frame = people()
     io.write(frame, path := tmp_path / "people.parquet")
-    with Source.opened(path, memory=2**29) as source:
+    with FileSource.opened(path, memory=2**29) as source:
         assert (source.rows, source.schema.schema) == (500, frame.schema)
         digest = source.digest(["sex", "disease"])
         counted = digest.frame.with_columns(n=digest.counts)

@@ -14,7 +14,7 @@ import pytest
 
 import wideberth as wb
 from wideberth import datasets, io
-from wideberth.engines.duckdb.source import Source
+from wideberth.engines.duckdb.source import FileSource
 from wideberth.errors import EngineError, WideberthError
 from wideberth.utility import measure_file
 from wideberth.utility.metrics import METRICS, Figure, Material, Metric, register
@@ -269,20 +269,20 @@ def test_groups_that_straddle_batches(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, batch: int
 ) -> None:
     """Rows arrive sorted, in batches; the rows of a group may begin in one and end in a later."""
-    whole = Source.stream
+    whole = FileSource.stream
 
-    def cut(self: Source, query: str) -> Iterator[pl.DataFrame]:
+    def cut(self: FileSource, query: str) -> Iterator[pl.DataFrame]:
         for frame in whole(self, query):
             yield from (frame[at : at + batch] for at in range(0, max(frame.height, 1), batch))
 
     release = labels(people()).with_columns(group=pl.int_range(pl.len()) // 3 % 90)
     release.write_parquet(path := tmp_path / "r.parquet")
-    monkeypatch.setattr(Source, "stream", cut)
+    monkeypatch.setattr(FileSource, "stream", cut)
     assert same(path, **ROLES).groups == release.select(ROLES["quasi"]).n_unique() - 1
     assert same(path, **ROLES, group="group").groups == 90
     assert same(path, group="group").groups == 90
     by = ["age", "group", "pay"]
-    with Source.opened(path, memory=2**29) as source:
+    with FileSource.opened(path, memory=2**29) as source:
         found = pl.concat(list(source.grouped(by[:2], by[2:], entries=5)))
         expected = release.group_by(by).agg(count=pl.len().cast(pl.Int64))
         assert found.sort(by).equals(expected.sort(by))

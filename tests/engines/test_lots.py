@@ -16,7 +16,7 @@ QUASI = ["age", "birthplace", "occupation"]
 
 def test_ids_show_neither_their_part_nor_their_order():
     """Neighbors by number, in any of the 52 bits, are neighbors by chance."""
-    parts = [lots.ids(b"secret", part, 500) for part in range(20)]
+    parts = [lots.random_group_ids(b"secret", part, 500) for part in range(20)]
     ids, part = np.concatenate(parts) - 1, np.repeat(np.arange(20), 500)
     assert ids.min() >= 0
     assert ids.max() < 2**52
@@ -38,13 +38,13 @@ def test_ids_are_a_permutation():
 
 
 def test_parts_and_secrets_differ():
-    seen = [lots.ids(secret, part, 500) for secret in (b"a", b"b") for part in (0, 1)]
+    seen = [lots.random_group_ids(secret, part, 500) for secret in (b"a", b"b") for part in (0, 1)]
     assert len(np.unique(np.concatenate(seen[:2]))) == 1_000
     assert not np.array_equal(seen[0], seen[2])
-    assert np.array_equal(seen[0], lots.ids(b"a", 0, 500))
-    assert not np.array_equal(lots.places(b"a", 0, 9), lots.places(b"a", 1, 9))
+    assert np.array_equal(seen[0], lots.random_group_ids(b"a", 0, 500))
+    assert not np.array_equal(lots.random_places(b"a", 0, 9), lots.random_places(b"a", 1, 9))
     with pytest.raises(EngineError, match="million parts"):
-        lots.ids(b"a", 2**20, 1)
+        lots.random_group_ids(b"a", 2**20, 1)
 
 
 @pytest.fixture
@@ -141,12 +141,12 @@ def test_what_is_written_is_verified(tmp_path, monkeypatch, break_it, told):
     """A release is judged by its file, whatever wrote it."""
     path = tmp_path / "people.parquet"
     datasets.sal(4_000, seed=1).write_parquet(path)
-    write = file_rows.FileRows._write
+    write = file_rows.FileEngine._write
 
     def broken(self, mixed, many):
         write(self, mixed, many)
         break_it(pl.read_parquet(self.path)).write_parquet(self.path)
 
-    monkeypatch.setattr(file_rows.FileRows, "_write", broken)
+    monkeypatch.setattr(file_rows.FileEngine, "_write", broken)
     with pytest.raises(VerificationError, match=told):
         wb.anonymize(path, **asked(quasi=QUASI, principles="epsilon-m:epsilon=100,m=2"))

@@ -18,7 +18,7 @@ import wideberth as wb
 from wideberth.engines.duckdb import source
 from wideberth.errors import OutputError, ParameterError
 from wideberth.io import scratch as module
-from wideberth.io.scratch import reserve, spill
+from wideberth.io.scratch import reserve, scratch_folder
 
 pytest.importorskip("duckdb")
 
@@ -46,7 +46,7 @@ def table(path: Path, rows: int) -> Path:
 _AT_WORK = """
 import sys, time
 import wideberth.cli as cli
-from wideberth.io.scratch import spill
+from wideberth.io.scratch import scratch_folder as spill
 
 def work(**_):
     with spill() as folder:
@@ -72,12 +72,12 @@ def test_nothing_is_left_after_a_signal(name: str, spilled: Path) -> None:
         assert run.stdout.readline() == b"ready\n"
         (folder,) = spilled.iterdir()
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-        with spill():
+        with scratch_folder():
             assert folder.exists()  # a run that lives keeps its folder
         run.send_signal(number)
         code = run.wait(60)
     if name == "SIGKILL":
-        with spill():  # the next run sweeps
+        with scratch_folder():  # the next run sweeps
             pass
     else:
         assert code == 128 + number
@@ -95,7 +95,7 @@ def test_a_program_that_handles_no_signals_leaves_it_to_the_next_run(spilled: Pa
         assert run.wait(60) == -signal.SIGTERM
     (left,) = spilled.iterdir()
     assert stat.S_IMODE(left.stat().st_mode) == 0o700
-    with spill():
+    with scratch_folder():
         assert not left.exists()
 
 
@@ -116,7 +116,7 @@ def test_folders_that_were_never_locked_are_swept_when_they_are_old(spilled: Pat
         folder = spilled / f"wideberth-spill-{name}"
         folder.mkdir()
         os.utime(folder, (time.time() - age, time.time() - age))
-    with spill():
+    with scratch_folder():
         assert {path.name for path in spilled.glob("*-old")} == set()
         assert (spilled / "wideberth-spill-new").exists()
 
@@ -127,7 +127,7 @@ def test_a_planted_pipe_does_not_hold_a_run_up(spilled: Path) -> None:
     planted.mkdir()
     os.mkfifo(planted / "lock")
     (spilled / "wideberth-spill-link").symlink_to(planted)
-    with spill() as folder:
+    with scratch_folder() as folder:
         assert folder.is_dir()
 
 

@@ -19,7 +19,7 @@ import polars as pl
 from hypothesis import strategies as st
 
 import naive
-from wideberth.core.codes import Column, encode, join
+from wideberth.core.codes import Column, encode, join_columns
 from wideberth.core.groups import Groups
 from wideberth.hierarchy import Hierarchy
 from wideberth.principles import Parameter, Principle, Rule
@@ -102,7 +102,7 @@ def sample(kind: str, values: Sequence[Any], parents: Any = None, parts: Any = N
             encode(pl.Series(f"s{i}", list(column), dtype=pl.String))
             for i, column in enumerate(zip(*values, strict=True))
         ]
-        column = join("+".join(c.domain.name for c in columns), columns)
+        column = join_columns("+".join(c.domain.name for c in columns), columns)
     else:
         plain = [list(v) if isinstance(v, tuple) else v for v in values]
         column = encode(pl.Series("s", plain, dtype=_DTYPES.get(kind, pl.String)))

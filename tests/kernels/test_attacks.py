@@ -23,15 +23,15 @@ from wideberth.core.codes import encode
 from wideberth.core.groups import Groups
 from wideberth.risk.attacks import (
     CONFIDENCES,
-    Background,
-    Beliefs,
-    Faced,
-    Farness,
+    AdversarySettings,
+    BackgroundKnowledge,
+    BeliefAttack,
+    DissimilarityAttack,
     Homogeneity,
-    Kinds,
-    Neighbourhoods,
+    ProximityAttack,
     Risk,
-    Settings,
+    SimilarityAttack,
+    VictimClasses,
     interval_claim,
     intervals,
     learn,
@@ -39,7 +39,7 @@ from wideberth.risk.attacks import (
     posterior,
     share_without,
 )
-from wideberth.risk.attacks.situations import middle
+from wideberth.risk.attacks.situations import weighted_median
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Scene:
     """Who faces what, in both worlds."""
 
     table: Sample
-    faced: Faced
+    faced: VictimClasses
     rows: list[list[Any]]  # what each histogram counts
     victims: list[tuple[Any, int]]  # everybody's value, and which histogram they face
 
@@ -75,7 +75,7 @@ def scenes(draw: st.DrawFn, table: Sample) -> Scene:
     if draw(st.booleans()):
         rows = [table.of(part) for part in table.parts]
         victims = [(value, owner) for owner, part in enumerate(rows) for value in part]
-        return Scene(table, Faced.known(table.groups(table.parts)), rows, victims)
+        return Scene(table, VictimClasses.known(table.groups(table.parts)), rows, victims)
     several = st.sets(st.integers(0, len(table.parts) - 1), min_size=1)
     unions = [
         [row for part in sorted(chosen) for row in table.parts[part]]
@@ -85,7 +85,7 @@ def scenes(draw: st.DrawFn, table: Sample) -> Scene:
     facing = [draw(st.integers(0, len(unions) - 1)) for _ in everybody]
     classes = Counter((facing[row], int(table.column.codes[row])) for row in everybody)
     order = draw(st.permutations(sorted(classes)))
-    faced = Faced(
+    faced = VictimClasses(
         groups=table.groups(unions),
         owner=np.array([owner for owner, _ in order]),
         codes=np.array([code for _, code in order]),
@@ -141,7 +141,7 @@ def test_background_knowledge(scene: Scene, ruled_out: int) -> None:
             for v, owner in scene.victims
         },
     )
-    background = Background.of(scene.faced, ruled_out).to_dict()
+    background = BackgroundKnowledge.of(scene.faced, ruled_out).to_dict()
     for step in background["ruled_out"]:
         out = step["values"]
         posteriors = [naive.share_without(v, rows, out) for rows in scene.rows for v in rows]
@@ -167,7 +167,7 @@ def test_nearness(table: Sample, data: st.DataObject) -> None:
     )
     epsilon, relative = naive.given(principle.epsilon), principle.relative
     context, domain = table.context, table.column.domain
-    near = Neighbourhoods(domain, epsilon=epsilon, relative=relative)
+    near = ProximityAttack(domain, epsilon=epsilon, relative=relative)
 
     def around(value: Any, rows: list[Any]) -> Fraction:
         inside = [naive.near(value, y, context, epsilon, relative, None, None) for y in rows]
@@ -175,7 +175,7 @@ def test_nearness(table: Sample, data: st.DataObject) -> None:
 
     shares = {(v, owner): around(v, scene.rows[owner]) for v, owner in scene.victims}
     same(scene.of_each(near.shares(scene.faced)), shares)
-    told = learn(scene.faced, domain, Settings(epsilon=epsilon, relative=relative))
+    told = learn(scene.faced, domain, AdversarySettings(epsilon=epsilon, relative=relative))
     found = told.to_dict()["nearness"]
     assert found["risk"] == risk_of([around(value, rows) for value, rows in scene.faces()])
     held = [
@@ -213,7 +213,7 @@ def test_compiled_code_says_the_same(table: Sample, data: st.DataObject) -> None
         principles(wb.EpsilonMAnonymity, table).filter(lambda p: p.epsilon is not None)
     )
     epsilon, relative = naive.given(principle.epsilon), principle.relative
-    near = Neighbourhoods(table.column.domain, epsilon=epsilon, relative=relative)
+    near = ProximityAttack(table.column.domain, epsilon=epsilon, relative=relative)
     found = []
     for many in (10**9, 0):
         with mock.patch.object(intervals, "_MANY", many):
@@ -235,7 +235,7 @@ def test_kinds(table: Sample, data: st.DataObject) -> None:
     scene = data.draw(scenes(table))
     e = data.draw(st.sampled_from([Fraction(n, 2) for n in range(9)]))
     context, domain = table.context, table.column.domain
-    kinds = Kinds(domain, e)
+    kinds = SimilarityAttack(domain, e)
     found = kinds.to_dict(kinds.on(scene.faced))
     assert len(found["levels"]) == domain.tree.height
     for level in found["levels"]:
@@ -266,7 +266,9 @@ def test_farness(table: Sample, data: st.DataObject) -> None:
     scene = data.draw(scenes(table))
     principle = data.draw(principles(wb.Dissimilarity, table))
     try:
-        far = Farness(table.column.domain, naive.given(principle.epsilon), principle.distance)
+        far = DissimilarityAttack(
+            table.column.domain, naive.given(principle.epsilon), principle.distance
+        )
     except (wb.ParameterError, wb.TableError):
         return  # an epsilon or a distance that the values do not allow
     everybody = [
@@ -295,7 +297,7 @@ def test_changes_of_belief(table: Sample, data: st.DataObject) -> None:
         as_array = np.zeros(domain.size)
         for value, share in group_prior.items():
             as_array[code[value]] = share
-    change = Beliefs(domain, group_prior=as_array, **limits).change(scene.faced)
+    change = BeliefAttack(domain, group_prior=as_array, **limits).change(scene.faced)
     names = list(code)
     beta = []
     for rows in scene.rows:
@@ -362,9 +364,9 @@ def test_parts_add_up(table: Sample, data: st.DataObject) -> None:
     """In however many blocks, the measures are the same."""
     scene = data.draw(scenes(table))
     domain = table.column.domain
-    whole = learn(scene.faced, domain, Settings(far=1, distance="absolute")).to_dict()
+    whole = learn(scene.faced, domain, AdversarySettings(far=1, distance="absolute")).to_dict()
     blocks = list(scene.faced.blocks(entries=data.draw(st.integers(1, 4))))
-    parts = learn(iter(blocks), domain, Settings(far=1, distance="absolute")).to_dict()
+    parts = learn(iter(blocks), domain, AdversarySettings(far=1, distance="absolute")).to_dict()
     flat, flat_parts = _flat(whole), _flat(parts)
     assert flat.keys() == flat_parts.keys()
     for key, figure in flat.items():
@@ -381,7 +383,7 @@ def _flat(tree: Any, path: tuple[Any, ...] = ()) -> dict[Any, Any]:
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(1, 4)), min_size=1))
 def test_the_middle(pairs: list[tuple[int, int]]) -> None:
     everybody = sorted(value for value, people in pairs for _ in range(people))
-    found = middle(
+    found = weighted_median(
         np.array([v for v, _ in pairs], dtype=float), np.array([people for _, people in pairs])
     )
     assert found == everybody[(len(everybody) - 1) // 2]
@@ -402,9 +404,9 @@ def test_nobody() -> None:
     empty = np.zeros(0, dtype=np.int64)
     groups = Groups(start=np.zeros(1, np.int64), codes=empty, counts=empty, width=2)
     domain = encode(pl.Series("s", [1, 2])).domain
-    found = learn(Faced.known(groups), domain).to_dict()
+    found = learn(VictimClasses.known(groups), domain).to_dict()
     assert found["guess"]["people"] == 0
     assert found["certain"] == {"people": 0, "groups": 0}
     assert found["background"]["needed"]["least"] is None
     assert found["nearness"]["widths"][0]["median"] is None
-    assert Homogeneity.of(Faced.known(groups)) == Homogeneity(0, 0)
+    assert Homogeneity.of(VictimClasses.known(groups)) == Homogeneity(0, 0)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wideberth.kernels import kinds
-from wideberth.principles.partition.deal import deal, hands, labels_of, shuffled_within
+from wideberth.principles.partition.deal import deal, dealt_group_count, labels_of, shuffled_within
 
 codes = st.lists(st.integers(0, 6), min_size=1, max_size=14)
 
@@ -90,7 +90,7 @@ def test_the_bound_on_hands_dealt_in_turn_is_safe(crowd: tuple[list[int], int, i
 @given(crowds())
 def test_hands_of_columns(crowd: tuple[list[int], int, int, int, int]):
     rows, below, above, m, unit = crowd
-    hands, far = kinds.columns(len(rows), unit, m)
+    hands, far = kinds.column_layout(len(rows), unit, m)
     if not hands or largest_crowd(rows, max(below, above)) > far:
         return
     labels = labels_of(len(rows), -hands, m)
@@ -105,7 +105,7 @@ def test_hands_of_columns(crowd: tuple[list[int], int, int, int, int]):
 def test_no_number_of_hands_is_ruled_out_that_would_do(crowd: tuple[list[int], int, int, int, int]):
     rows, below, above, m, _ = crowd
     near = max(sum(x - below <= y <= x + above for y in rows) for x in rows) - 1
-    for g in range(1, kinds.fewest(near, len(rows), 1, m)):
+    for g in range(1, kinds.least_group_count(near, len(rows), 1, m)):
         assert not all(satisfied(rows[h::g], below, above, m) for h in range(g))
 
 
@@ -114,7 +114,7 @@ def test_every_size_up_to_four_units_and_every_doubling_is_tried(rows: int, unit
     hands, tried = rows // unit, []
     while hands:
         tried.append(hands)
-        hands = kinds.fewer(hands, rows, unit)
+        hands = kinds.next_group_count(hands, rows, unit)
     sizes = [*range(unit, 4 * unit + 1), *(unit << times for times in range(12))]
     assert {rows // size for size in sizes} - {0} <= set(tried)
     assert tried == sorted(set(tried), reverse=True)
@@ -132,11 +132,11 @@ def test_as_many_hands_as_will_do(crowd: tuple[list[int], int, int, int, int]) -
         return all(satisfied(rows[h::g], below, above, m) for h in range(g))
 
     most = largest_crowd(rows, reach)
-    found = hands(n, unit, (1, m, 1, 0), crowd=most, near=near, fits=fits)
+    found = dealt_group_count(n, unit, (1, m, 1, 0), crowd=most, near=near, fits=fits)
     g, by_rank = n // unit, 0
     while g and not by_rank:
-        by_rank, g = g * fits(g), kinds.fewer(g, n, unit)
-    columns = kinds.columns(n, unit, m)
+        by_rank, g = g * fits(g), kinds.next_group_count(g, n, unit)
+    columns = kinds.column_layout(n, unit, m)
     if found >= 0:
         assert found == by_rank
     else:

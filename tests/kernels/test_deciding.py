@@ -23,18 +23,18 @@ from wideberth.algorithms.mondrian import blocks
 from wideberth.core.exact import Bools, Ints
 from wideberth.principles.partition import decide as deciding
 from wideberth.principles.partition.decide import (
-    Answer,
+    PartitionAnswer,
     Witness,
     by_constraints,
     by_subsets,
     clique,
-    crowded,
-    decide,
-    overfull,
+    clique_witness,
+    decide_partition,
     room_for_clique,
-    searched,
+    row_witness,
+    search_partition,
 )
-from wideberth.principles.partition.swap import Cap, Local, Relation
+from wideberth.principles.partition.swap import BlockRule, NeighborCap, SimilarityMatrix
 
 pytestmark = pytest.mark.skipif(
     bool(numba.config.DISABLE_JIT), reason="too many tables for the interpreter"
@@ -62,10 +62,10 @@ class Case:
         return len(self.values)
 
     @property
-    def cap(self) -> Cap:
-        return Cap.of_share(self.delta)
+    def cap(self) -> NeighborCap:
+        return NeighborCap.of_share(self.delta)
 
-    def coded(self) -> tuple[Relation, Ints]:
+    def coded(self) -> tuple[SimilarityMatrix, Ints]:
         """Who is near whom of the distinct values, and the value of each row."""
         distinct = list(dict.fromkeys(self.values))
         context = naive.Context(self.values)
@@ -73,7 +73,7 @@ class Case:
             [naive.similar(a, b, context, self.distance, self.epsilon) for b in distinct]
             for a in distinct
         ]
-        return Relation(np.array(near)), np.array([distinct.index(v) for v in self.values])
+        return SimilarityMatrix(np.array(near)), np.array([distinct.index(v) for v in self.values])
 
     def satisfied(self, labels: Ints) -> bool:
         """Judge every group by the definition."""
@@ -192,7 +192,7 @@ def covered(one: Case, near: Bools) -> bool:
 
 
 @cache
-def judged() -> list[tuple[Case, Relation, Ints, bool]]:
+def judged() -> list[tuple[Case, SimilarityMatrix, Ints, bool]]:
     """All cases, with the truth."""
     result = []
     for seed in range(TABLES):
@@ -203,7 +203,7 @@ def judged() -> list[tuple[Case, Relation, Ints, bool]]:
     return result
 
 
-def check(one: Case, answer: Answer, possible: bool) -> None:
+def check(one: Case, answer: PartitionAnswer, possible: bool) -> None:
     """No wrong yes, no wrong no, and each with its reason."""
     if answer.verdict == "yes":
         assert possible
@@ -229,7 +229,7 @@ def share_of_unknown(verdicts: list[str], what: str, record_property: Any) -> fl
 def test_answers_against_the_truth(exact: bool, most: float, record_property: Any) -> None:
     verdicts = []
     for one, relation, codes, possible in judged():
-        answer = decide(relation, codes, one.cap, one.k, exact=exact)
+        answer = decide_partition(relation, codes, one.cap, one.k, exact=exact)
         check(one, answer, possible)
         verdicts.append(answer.verdict)
     what = "to the end" if exact else "without exact search"
@@ -271,36 +271,38 @@ def test_beyond_all_subsets_cp_sat_is_asked() -> None:
         if one.rows <= deciding.SUBSETS:
             continue
         relation, codes = one.coded()
-        answer = searched(relation, codes, one.cap, one.k)
+        answer = search_partition(relation, codes, one.cap, one.k)
         possible = Together().possible(one, relation.near[np.ix_(codes, codes)])
         assert answer.verdict == ("yes" if possible else "no")
         check(one, answer, possible)
         verdicts[answer.verdict] += 1
         with mock.patch.dict("sys.modules", {"ortools.sat.python": None}):
-            assert searched(relation, codes, one.cap, one.k).verdict == "unknown"
+            assert search_partition(relation, codes, one.cap, one.k).verdict == "unknown"
     assert min(verdicts["yes"], verdicts["no"]) > 3
 
 
 def test_too_much_for_cp_sat_is_unknown() -> None:
-    relation, codes = Relation(np.eye(200, dtype=bool)), np.arange(200)
-    assert by_constraints(relation, codes, Cap.of_share(Fraction(1)), 2).verdict == "unknown"
+    relation, codes = SimilarityMatrix(np.eye(200, dtype=bool)), np.arange(200)
+    assert (
+        by_constraints(relation, codes, NeighborCap.of_share(Fraction(1)), 2).verdict == "unknown"
+    )
 
 
 # ---- necessary conditions
 
 
-def together(relation: Relation, codes: Ints) -> int:
+def together(relation: SimilarityMatrix, codes: Ints) -> int:
     """Count the rows of the crowd that is found, all of which are near each other."""
     values = clique(relation, codes)
     assert relation.near[np.ix_(values, values)].all()
     return int(np.isin(codes, values).sum())
 
 
-def planted(seed: int) -> tuple[Relation, Ints, Ints, Cap, int]:
+def planted(seed: int) -> tuple[SimilarityMatrix, Ints, Ints, NeighborCap, int]:
     """Groups that satisfy a rule, each row near as many of its group as it may, many of others."""
     rng = np.random.default_rng(seed)
     delta, k = DELTAS[rng.integers(len(DELTAS))], int(rng.integers(2, 7))
-    cap = Cap.of_share(delta)
+    cap = NeighborCap.of_share(delta)
     sizes = rng.integers(k, 2 * k + 3, rng.integers(1, 60 // (2 * k + 2) + 1))
     labels = rng.permutation(np.repeat(np.arange(len(sizes)), sizes))
     n = len(labels)
@@ -315,7 +317,7 @@ def planted(seed: int) -> tuple[Relation, Ints, Ints, Cap, int]:
             if max((near[i] & inside).sum(), (near[j] & inside).sum()) > cap.of(inside.sum()):
                 continue
         near[i, j] = near[j, i] = True
-    return Relation(near), np.arange(n), labels, cap, k
+    return SimilarityMatrix(near), np.arange(n), labels, cap, k
 
 
 def test_necessary_conditions_never_contradict_a_partition() -> None:
@@ -324,18 +326,18 @@ def test_necessary_conditions_never_contradict_a_partition() -> None:
         n = len(codes)
         inside = (relation.near & (labels[:, None] == labels)).sum(axis=1) - 1
         assert (inside <= cap.of(np.bincount(labels)[labels])).all()  # as planted
-        assert crowded(n, int(relation.degrees(codes).max()), cap, k) is None
+        assert row_witness(n, int(relation.degrees(codes).max()), cap, k) is None
         found = together(relation, codes)
         assert found <= room_for_clique(n, cap, k)
-        assert overfull(n, found, cap, k) is None
-        assert decide(relation, codes, cap, k, exact=False).verdict != "no"
+        assert clique_witness(n, found, cap, k) is None
+        assert decide_partition(relation, codes, cap, k, exact=False).verdict != "no"
 
 
 def test_room_for_a_clique_is_tight() -> None:
     """A clique of that many, all others far from everybody, can be dealt; one more cannot."""
     for delta in DELTAS:
         for k in range(2, 6):
-            cap = Cap.of_share(delta)
+            cap = NeighborCap.of_share(delta)
             for n in range(k, 13):
                 room = room_for_clique(n, cap, k)
                 theory = delta * (n // k) + (1 - delta) * n
@@ -345,12 +347,12 @@ def test_room_for_a_clique_is_tight() -> None:
                     near[:many, :many] = True
                     found = by_subsets(near, cap, k)
                     assert (found is not None) == (many == room or room >= n)
-                assert together(Relation(near), np.arange(n)) == min(many, n)
+                assert together(SimilarityMatrix(near), np.arange(n)) == min(many, n)
 
 
 def test_the_formula_bounds_the_room_of_many_rows() -> None:
     for delta in DELTAS:
-        cap = Cap.of_share(delta)
+        cap = NeighborCap.of_share(delta)
         for n in (50, 301, 1499):
             with mock.patch.object(deciding, "_SIZES", 0):
                 bound = room_for_clique(n, cap, 5)
@@ -365,7 +367,7 @@ def test_a_clique_is_one() -> None:
         points = np.sort(rng.integers(0, 40, 30))
         near = np.abs(points[:, None] - points) <= 5
         fullest = np.triu(near).sum(axis=1).max()
-        assert together(Relation(near), np.arange(30)) == fullest
+        assert together(SimilarityMatrix(near), np.arange(30)) == fullest
         values = int(rng.integers(2, 8))
         adjacent = np.triu(rng.random((values, values)) < 0.6, 1)
         near = adjacent | adjacent.T | np.eye(values, dtype=bool)
@@ -376,7 +378,7 @@ def test_a_clique_is_one() -> None:
             for some in combinations(range(values), size)
             if near[np.ix_(some, some)].all()
         )
-        assert together(Relation(near), codes) <= truth
+        assert together(SimilarityMatrix(near), codes) <= truth
 
 
 def test_a_large_crowd_is_found_soon() -> None:
@@ -384,27 +386,29 @@ def test_a_large_crowd_is_found_soon() -> None:
     near = np.eye(1500, dtype=bool)
     near[:900, :900] = True
     with mock.patch.object(np, "ix_", wraps=np.ix_) as looked:
-        assert len(clique(Relation(near), np.arange(1500))) == 900
+        assert len(clique(SimilarityMatrix(near), np.arange(1500))) == 900
     assert looked.call_count < 1000
 
 
 def test_reasons_in_words() -> None:
     assert str(Witness("rows", 3, 5)) == "3 rows, fewer than the 5 of a group"
-    lone = Relation(np.ones((1, 1), dtype=bool))
-    half = Cap.of_share(Fraction(1, 2))
+    lone = SimilarityMatrix(np.ones((1, 1), dtype=bool))
+    half = NeighborCap.of_share(Fraction(1, 2))
     for relation, codes, kind in (
         (lone, [0, 0], "rows"),
         (lone, [0] * 9, "vertex"),
-        (Relation(np.eye(2, dtype=bool)), [0] * 8 + [1], "vertex"),
-        (Relation(np.eye(3, dtype=bool)), [0] * 7 + [1] + [2], "clique"),
+        (SimilarityMatrix(np.eye(2, dtype=bool)), [0] * 8 + [1], "vertex"),
+        (SimilarityMatrix(np.eye(3, dtype=bool)), [0] * 7 + [1] + [2], "clique"),
     ):
-        answer = decide(relation, np.array(codes), half, 5)
+        answer = decide_partition(relation, np.array(codes), half, 5)
         assert answer.verdict == "no"
         assert answer.witness is not None
         assert answer.witness.kind == kind
     near = np.eye(9, dtype=bool)
     near[:7, :7] = True
-    answer = decide(Relation(near), np.arange(9), Cap.of_share(Fraction(2, 3)), 3)
+    answer = decide_partition(
+        SimilarityMatrix(near), np.arange(9), NeighborCap.of_share(Fraction(2, 3)), 3
+    )
     assert answer.witness == Witness("clique", 7, 4)
     assert str(answer.witness) == "7 rows are all near each other, groups have room for 4"
 
@@ -421,12 +425,12 @@ def graph(rng: np.random.Generator, n: int, most: int) -> Bools:
     return near
 
 
-def parts_of(near: Bools, cap: Cap, k: int) -> list[Ints]:
+def parts_of(near: Bools, cap: NeighborCap, k: int) -> list[Ints]:
     """What both ways to take rows apart find; they must find something."""
     codes = np.arange(len(near))
-    answer = decide(Relation(near), codes, cap, k, exact=False)
+    answer = decide_partition(SimilarityMatrix(near), codes, cap, k, exact=False)
     assert answer.verdict == "yes"
-    local = Local(Relation(near), cap, k)
+    local = BlockRule(SimilarityMatrix(near), cap, k)
     assert local.hands(codes)
     assert answer.labels is not None
     return [answer.labels, next(local.ways(codes))]
@@ -446,7 +450,7 @@ def test_the_whole_is_taken_if_it_will_do() -> None:
         for k in (2, 5):
             for n in (k, 2 * k - 1, 2 * k, 17, 40):
                 near = graph(rng, n, int((1 - delta) * (n - 1)))
-                for labels in parts_of(near, Cap.of_share(delta), k):
+                for labels in parts_of(near, NeighborCap.of_share(delta), k):
                     verify(near, labels, delta, k)
 
 
@@ -459,7 +463,7 @@ def test_hajnal_and_szemeredi(k: int) -> None:
             n = k * (most + 1) + more
             cliques = np.arange(n) // (most + 1)
             for near in (graph(rng, n, most), cliques[:, None] == cliques):
-                for labels in parts_of(near, Cap.of_share(Fraction(1)), k):
+                for labels in parts_of(near, NeighborCap.of_share(Fraction(1)), k):
                     verify(near, labels, Fraction(1), k)
 
 
@@ -479,7 +483,7 @@ def test_merging_classes_of_an_equitable_colouring() -> None:
                     if k < 2 or not fits or rng.random() > 0.2:
                         continue
                     met += 1
-                    for labels in parts_of(near, Cap.of_share(delta), k):
+                    for labels in parts_of(near, NeighborCap.of_share(delta), k):
                         verify(near, labels, delta, k)
     assert met > 50
 
@@ -489,7 +493,7 @@ def test_colouring_where_the_search_fails(monkeypatch: pytest.MonkeyPatch) -> No
     rng = np.random.default_rng(8)
     n, k = 90, 3
     near = graph(rng, n, n // k - 1)
-    local = Local(Relation(near), Cap.of_share(Fraction(1)), k)
+    local = BlockRule(SimilarityMatrix(near), NeighborCap.of_share(Fraction(1)), k)
     codes = rng.permutation(n)
     assert local.certified(codes)
     judge = mock.Mock()
@@ -497,12 +501,12 @@ def test_colouring_where_the_search_fails(monkeypatch: pytest.MonkeyPatch) -> No
     judge.task.guarded = [object()]
     judge.settle.return_value = None
     judge.accepts.return_value = True
-    monkeypatch.setattr(blocks, "part", lambda *_: None)
+    monkeypatch.setattr(blocks, "deal_apart", lambda *_: None)
     labels = blocks._deal(judge, local, np.arange(n), rng)
     assert labels is not None
     verify(near[np.ix_(codes, codes)], labels, Fraction(1), k)
     assert judge.accepts.called  # verified like any other
     judge.accepts.return_value = False
     assert blocks._deal(judge, local, np.arange(n), rng) is None
-    few = Local(Relation(near), Cap.of_share(Fraction(1)), k + 1)
+    few = BlockRule(SimilarityMatrix(near), NeighborCap.of_share(Fraction(1)), k + 1)
     assert blocks._deal(judge, few, np.arange(n), rng) is None  # not known to be possible

@@ -18,11 +18,11 @@ import naive
 from kernels.samples import hierarchy
 from wideberth import distances
 from wideberth.core import memory
-from wideberth.core.codes import Column, encode, join
+from wideberth.core.codes import Column, encode, join_columns
 from wideberth.core.groups import Groups
 from wideberth.distances import pairs as blocks
 from wideberth.distances import pairs as points
-from wideberth.distances.pairs import Near, Points
+from wideberth.distances.pairs import PairwiseSimilarity, PointTest
 from wideberth.errors import ParameterError, TableError
 
 TINY = Fraction(1, 10**12)
@@ -132,13 +132,13 @@ def assert_all_agree(column: Column, kind: Any, epsilon: Fraction, truth: np.nda
         for code in range(size):
             assert near.near(code).tolist() == np.flatnonzero(by_code[code]).tolist()
         assert near.crowd(groups).tolist() == crowds
-        if isinstance(near, Near):
+        if isinstance(near, PairwiseSimilarity):
             assert_large_groups_agree(near, groups, crowds)
 
 
-def assert_large_groups_agree(near: Near, groups: Groups, crowds: list[int]) -> None:
+def assert_large_groups_agree(near: PairwiseSimilarity, groups: Groups, crowds: list[int]) -> None:
     ways = [near.measure.by_blocks]
-    if isinstance(near.measure, Points):
+    if isinstance(near.measure, PointTest):
         ways.append(near.measure.by_tree)
     for count in ways:
         for begin, end in zip(groups.start[:-1], groups.start[1:], strict=True):
@@ -189,7 +189,7 @@ def test_components_of_any_type_are_read_as_they_are_written(dtype: Any) -> None
     assert exact is not None
     pairs = [(i, j) for i in range(len(pool)) for j in (0, 1)]
     columns = [encode(pool.gather([pair[at] for pair in pairs]).alias(f"c{at}")) for at in (0, 1)]
-    column = join("c0+c1", columns)
+    column = join_columns("c0+c1", columns)
     own = [[Fraction(int(c.domain.numbers.units[k]), c.domain.numbers.per) for k in c.codes]
            for c in columns if c.domain.numbers is not None]  # fmt: skip
     values = list(zip(*own, strict=True))
@@ -235,7 +235,7 @@ def test_large_groups(kind: str, bytes_: int, monkeypatch: pytest.MonkeyPatch) -
     token = memory.limit.set(bytes_)
     near = distances.similarity(column.domain, kind, epsilon)
     memory.limit.reset(token)
-    assert isinstance(near, Near)
+    assert isinstance(near, PairwiseSimilarity)
     matrix = near.matrix(np.arange(size))
     assert (matrix == matrix.T).all()
     value_of = dict(zip(column.codes.tolist(), values, strict=True))
@@ -257,7 +257,7 @@ def test_large_groups(kind: str, bytes_: int, monkeypatch: pytest.MonkeyPatch) -
         assert near.crowd(groups).tolist() == crowds
     for choice in (True, False):
         monkeypatch.setattr(blocks, "_SMALL", 48)
-        monkeypatch.setattr(Points, "_tree_wins", lambda *_, choice=choice: choice)
+        monkeypatch.setattr(PointTest, "_tree_wins", lambda *_, choice=choice: choice)
         assert near.crowd(groups).tolist() == crowds
 
 
@@ -429,7 +429,7 @@ def test_latitude_and_longitude_by_name() -> None:
     north = pl.Series("home.lat", [51.5, 48.9])
     east = pl.Series("home.lng", [120.0, 121.0])
     for columns in ((north, east), (east, north)):
-        column = join("home", [encode(c) for c in columns])
+        column = join_columns("home", [encode(c) for c in columns])
         space = distances.space(column.domain, "haversine")
         found = space.apart(column.codes[:1].astype(np.int64), column.codes[1:].astype(np.int64))
         assert found[0, 0] == pytest.approx(naive.haversine(51.5, 120, 48.9, 121))
@@ -470,8 +470,8 @@ def test_trees_and_blocks_agree_on_large_whole_numbers() -> None:
         column = coded([tuple(one.tolist()), tuple((one + step).tolist())])
         epsilon = Fraction(float(root))
         near = distances.similarity(column.domain, "euclidean", epsilon)
-        assert isinstance(near, Near)
-        assert isinstance(near.measure, Points)
+        assert isinstance(near, PairwiseSimilarity)
+        assert isinstance(near.measure, PointTest)
         both, ones = np.arange(2), np.ones(2, dtype=np.int64)
         expected = [1 + (square <= epsilon**2)] * 2
         assert near.measure.by_blocks(both, ones).tolist() == expected

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wideberth.core.groups import alike
+from wideberth.core.groups import group_alike
 from wideberth.kernels.exposure import curve, pool
 from wideberth.labels import cover
-from wideberth.labels.cover import Found, Sieve
+from wideberth.labels.cover import BoxIndex, EnclosingBoxes
 
 RUNS = st.sets(st.integers(0, 7), min_size=1, max_size=8)
 
@@ -42,7 +42,7 @@ def test_enclosing(data: st.DataObject, axes: int, many: int, room: int) -> None
     which = [[data.draw(st.integers(0, len(s) - 1)) for s in sets] for _ in range(many)]
     labels = np.array(which, dtype=np.int32)
     boxes = [[s[label] for s, label in zip(sets, row, strict=True)] for row in which]
-    sieve = Sieve([Labels(s, 7) for s in sets], labels)  # type: ignore[misc]
+    sieve = BoxIndex([Labels(s, 7) for s in sets], labels)  # type: ignore[misc]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cover, "_SIEVE_ROOM", room)  # so it runs out
         found = sieve.enclosing(sieve.low.T.copy(), sieve.high.T.copy(), np.arange(many))
@@ -100,7 +100,7 @@ def test_a_curve_interleaves_bits() -> None:
 )
 def test_situations_do_not_hang_on_hashes(lists: list[tuple[int, ...]], told: bool) -> None:
     hashes = [hash(found) % 2**60 if told else 7 for found in lists]
-    found = Found(
+    found = EnclosingBoxes(
         np.arange(len(lists)),
         np.cumsum([0, *map(len, lists)]),
         np.array([box for found in lists for box in found], dtype=np.int32),
@@ -115,11 +115,11 @@ def test_situations_do_not_hang_on_hashes(lists: list[tuple[int, ...]], told: bo
 @given(rows=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2)), min_size=1, max_size=20))
 def test_alike_is_equality(rows: list[tuple[int, int]]) -> None:
     columns = [np.array(column, dtype=np.int32) for column in zip(*rows, strict=True)]
-    quick = alike(columns, [4, 3])
+    quick = group_alike(columns, [4, 3])
     numbers = {row: number for number, row in enumerate(sorted(set(rows)))}
     assert quick.labels.tolist() == [numbers[row] for row in rows]
     assert quick.count == len(numbers)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("wideberth.core.groups._LARGEST", 0)  # too many for one number
-        slow = alike(columns, [4, 3])
+        slow = group_alike(columns, [4, 3])
     assert slow.labels.tolist() == quick.labels.tolist()

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from wideberth.core.codes import Column, compress, encode, join
+from wideberth.core.codes import Column, compress, encode, join_columns
 from wideberth.errors import TableError
 
 _DTYPES: dict[Any, st.SearchStrategy[Any]] = {
@@ -116,7 +116,7 @@ def test_join(rows: list[tuple[str | None, ...]]) -> None:
         encode(pl.Series(f"s{i}", list(column), dtype=pl.String))
         for i, column in enumerate(zip(*rows, strict=True))
     ]
-    joint = join("joint", parts)
+    joint = join_columns("joint", parts)
     assert joint.domain.parts is not None
     cells = [
         tuple(

@@ -26,16 +26,15 @@ from kernels.samples import Sample, sample
 from wideberth import datasets
 from wideberth.algorithms.demand import Demand
 from wideberth.algorithms.mondrian import kernel_splitter
-from wideberth.algorithms.mondrian.arrangement import Arrangement, Leaves, Pools, Style
-from wideberth.algorithms.mondrian.kernel_splitter import Compiled
-from wideberth.algorithms.mondrian.rule_splitter import Judge, Plain
+from wideberth.algorithms.mondrian.arrangement import BeamSettings, Leaves, Pools, SplitProblem
+from wideberth.algorithms.mondrian.kernel_splitter import CompiledSplitter
+from wideberth.algorithms.mondrian.rule_splitter import PlainSplitter, RankJudge
 from wideberth.algorithms.mondrian.split import CUTS, _nearest, grow
 from wideberth.core.codes import Column, encode
 from wideberth.core.groups import Groups, Partition
 from wideberth.hierarchy.quasi import read_quasi
 from wideberth.kernels import cache as warming
-from wideberth.kernels import judge as judging
-from wideberth.kernels import refine
+from wideberth.kernels import group_tests, refine
 from wideberth.kernels.randomness import Stream, root_key
 from wideberth.kernels.sort import secret_order
 from wideberth.principles import Principle, iterate, parse
@@ -55,17 +54,17 @@ def silent(rows: int) -> None:
     """Progress nobody asks for."""
 
 
-def draw_task(data: st.DataObject, wishes: list[Wish], rows: int = 60) -> tuple[Case, Arrangement]:
+def draw_task(data: st.DataObject, wishes: list[Wish], rows: int = 60) -> tuple[Case, SplitProblem]:
     kinds = BALANCED if any(who == "l-e" for _, who, _ in wishes) else ()
     case = data.draw(cases(wishes, rows=rows, kinds=kinds))
-    task = Arrangement(case.quasis(), case.demands(), root_key(data.draw(st.integers(0, 2**62))))
+    task = SplitProblem(case.quasis(), case.demands(), root_key(data.draw(st.integers(0, 2**62))))
     assume(task.compilable)
     return case, task
 
 
-def engine(task: Arrangement, threads: int = 1, kind: Any = None) -> Compiled:
+def engine(task: SplitProblem, threads: int = 1, kind: Any = None) -> CompiledSplitter:
     """Return a compiled engine, if so wished the one for codes beyond 16 bits."""
-    made = Compiled(task, threads, silent)
+    made = CompiledSplitter(task, threads, silent)
     if kind is not None:
         made.kind = kind
     return made
@@ -97,9 +96,9 @@ def boxed(dealt: tuple[Partition, Any]) -> set[tuple[Any, ...]]:
     }
 
 
-def check_same(task: Arrangement, cuts: str, kind: Any = None) -> None:
+def check_same(task: SplitProblem, cuts: str, kind: Any = None) -> None:
     """Both engines find the same leaves, and deal them to the same groups."""
-    plain, fast = Plain(task, silent), engine(task, kind=kind)
+    plain, fast = PlainSplitter(task, silent), engine(task, kind=kind)
     slow_leaves, fast_leaves = grow(plain, task, cuts), grow(fast, task, cuts)
     assert leaves_of(slow_leaves) == leaves_of(fast_leaves)
     if slow_leaves.hands.all():
@@ -118,7 +117,7 @@ def test_each_principle(cls: type[Principle], data: st.DataObject) -> None:
     with_k: list[Wish] = [(None, "k-anonymity", {})] if data.draw(st.booleans()) else []
     wishes = [*wish(cls), *with_k]
     case = data.draw(cases(wishes, kinds=BALANCED if cls.name == "l-e" else ()))
-    task = Arrangement(case.quasis(), case.demands(), root_key(data.draw(st.integers(0, 2**62))))
+    task = SplitProblem(case.quasis(), case.demands(), root_key(data.draw(st.integers(0, 2**62))))
     assume(task.compilable)
     check_same(task, data.draw(st.sampled_from(CUTS)), data.draw(st.sampled_from([None, np.int32])))
 
@@ -147,7 +146,7 @@ def test_any_number_of_threads(data: st.DataObject) -> None:
     name = data.draw(st.sampled_from([*LISTS]))
     _, task = draw_task(data, LISTS[name])
     cuts = data.draw(st.sampled_from(CUTS))
-    slow = Plain(task, silent)
+    slow = PlainSplitter(task, silent)
     expected = grow(slow, task, cuts)
     for threads in (1, 2, 3):
         fast = engine(task, threads)
@@ -167,7 +166,7 @@ def test_cutting_at_values(data: st.DataObject) -> None:
     _, task = draw_task(data, LISTS[data.draw(st.sampled_from([*LISTS]))])
     how = {"paper": data.draw(st.booleans()), "block": data.draw(st.sampled_from([0, 3, 12]))}
     kind = data.draw(st.sampled_from([None, np.int32]))
-    slow, fast = Plain(task, silent), engine(task, kind=kind)
+    slow, fast = PlainSplitter(task, silent), engine(task, kind=kind)
     assert leaves_of(slow.cut(**how)) == leaves_of(fast.cut(**how))
 
 
@@ -175,14 +174,14 @@ def test_cutting_at_values(data: st.DataObject) -> None:
 @given(data=st.data())
 def test_taking_pools_apart(data: st.DataObject) -> None:
     _, task = draw_task(data, LISTS[data.draw(st.sampled_from([*LISTS]))])
-    slow, fast = Plain(task, silent), engine(task)
+    slow, fast = PlainSplitter(task, silent), engine(task)
     leaves = slow.cut(paper=data.draw(st.booleans()), block=data.draw(st.sampled_from([0, 20])))
     fast.cut(paper=True, block=0)  # brings the codes into order
     order = np.random.default_rng(data.draw(st.integers(0, 99))).permutation(len(leaves))
     steps = data.draw(st.integers(1, 4))
     pools = Pools(order, np.append(np.arange(0, len(leaves), steps), len(leaves)))
     unit = task.unit
-    style = Style(
+    style = BeamSettings(
         data.draw(st.integers(1, 3)), data.draw(st.integers(0, 3)) * unit, 16 * unit,
         data.draw(st.booleans()),
     )  # fmt: skip
@@ -197,7 +196,7 @@ def test_taking_pools_apart(data: st.DataObject) -> None:
 def test_exchanging_rows(data: st.DataObject) -> None:
     """Where middles coincide, a leaf may be found among its own neighbours."""
     _, task = draw_task(data, [(None, "k-anonymity", {})], rows=40)
-    slow, fast = Plain(task, silent), engine(task)
+    slow, fast = PlainSplitter(task, silent), engine(task)
     leaves = slow.cut(paper=data.draw(st.booleans()), block=0)
     fast.cut(paper=True, block=0)
     assume(leaves.hands.all())
@@ -208,7 +207,7 @@ def test_exchanging_rows(data: st.DataObject) -> None:
     assert expected.sizes.min() >= task.unit
 
 
-def _loss(slow: Plain, leaves: Leaves) -> int:
+def _loss(slow: PlainSplitter, leaves: Leaves) -> int:
     """Rows times extent, of all leaves together."""
     parts = np.split(slow.places[leaves.ranks], leaves.begins[1:])
     return sum(len(at) * int((at.max(axis=0) - at.min(axis=0)).sum()) for at in parts)
@@ -221,7 +220,7 @@ def test_leaves_with_the_same_middle() -> None:
     rank = np.argsort(task.order)
     nested = np.sort(rank.reshape(4, 2), axis=1).reshape(-1).astype(np.uint32)
     leaves = Leaves(nested, np.full(4, 2, np.int32), np.ones(4, np.int32))
-    slow, fast = Plain(task, silent), engine(task)
+    slow, fast = PlainSplitter(task, silent), engine(task)
     fast.cut(paper=True, block=0)
     near = np.tile(np.arange(4), (4, 1))
     (expected, gain), (found, same) = (e.exchange(leaves, near) for e in (slow, fast))
@@ -234,7 +233,7 @@ def test_a_table_that_cannot_be_dealt() -> None:
     wanted = ["epsilon-m:on=pay,epsilon=15,m=2", "k-anonymity:k=3"]
     task = _task({"age": [0, 10, 20, 30]}, {"pay": [40, 60, 50, 80]}, wanted)
     for cuts in CUTS:
-        for one in (Plain(task, silent), engine(task)):
+        for one in (PlainSplitter(task, silent), engine(task)):
             assert grow(one, task, cuts).hands.tolist() == [0]
 
 
@@ -252,14 +251,14 @@ def test_two_views_of_one_attribute() -> None:
     tree |= {f"{p}{i}": p for p in "xyz" for i in range(3)}
     data = sample("balanced", ["x0", "x1", "x2", "y0"], tree)
     wanted = [parse("l-e:l=2,e=1,on=s"), parse("distinct-l:l=3,on=s")]
-    task = Arrangement(
+    task = SplitProblem(
         [read_quasi(pl.Series("age", [1, 2, 3, 4]))],
         [Demand(p, p.bind(data.column.domain), data.column) for p in wanted],
         root_key(1),
     )
     fast = engine(task)
     for ranks in ([0, 1, 2, 3], [0, 1, 3], [0, 3]):
-        assert _hands(fast, np.array(ranks)) == Judge(task).hands(np.array(ranks)) == 0
+        assert _hands(fast, np.array(ranks)) == RankJudge(task).hands(np.array(ranks)) == 0
 
 
 # Larger tables.
@@ -267,14 +266,14 @@ def test_two_views_of_one_attribute() -> None:
 
 def _task(
     quasi: dict[str, Any], sensitive: dict[str, Any], wanted: Iterable[str], key: int = 7
-) -> Arrangement:
+) -> SplitProblem:
     columns = {name: encode(pl.Series(name, cells)) for name, cells in sensitive.items()}
     demands = []
     for principle in map(parse, wanted):
         column = columns.get(principle.on)
         domain = (column or encode(pl.Series("rows", next(iter(quasi.values()))))).domain
         demands.append(Demand(principle, principle.bind(domain), column))
-    return Arrangement(
+    return SplitProblem(
         [read_quasi(pl.Series(n, c)) for n, c in quasi.items()], demands, root_key(key)
     )
 
@@ -312,7 +311,7 @@ def _table_for(wanted: list[str], rows: int) -> Any:
     return (_incomes if wanted in INCOMES else _people)(rows)
 
 
-def check_groups(task: Arrangement, partition: Partition) -> None:
+def check_groups(task: SplitProblem, partition: Partition) -> None:
     """Every group satisfies every demand."""
     for demand in task.demands:
         column = demand.column
@@ -391,21 +390,21 @@ def _asked(hands: Any, rows: Any, s: int, e: int, sensitive: Any, judge: Any, de
     return hands(rows, s, e, sensitive, judge, desk)
 
 
-def _hands(fast: Compiled, ranks: Any) -> int:
+def _hands(fast: CompiledSplitter, ranks: Any) -> int:
     """Ask the kernel how many groups rows, given by ascending ranks, can be dealt to."""
     limits = np.empty(fast.task.rows, np.uint32)
     fast.limits(limits)
     rows = np.stack([ranks, limits[ranks]]).astype(np.uint32)
-    desk = judging.desk(fast.task.rows, fast.judge)
+    desk = group_tests.make_test_buffers(fast.task.rows, fast.judge)
     question = (rows, 0, len(ranks), fast.sensitive, fast.judge, desk)
-    found = _asked(judging.hands(True), *question)
-    assert not desk[judging.TALLY].any()  # left clean for the next
+    found = _asked(group_tests.group_count_kernel(True), *question)
+    assert not desk[group_tests.TALLY].any()  # left clean for the next
     if not fast.task.looks_up:
-        assert _asked(judging.hands(False), *question) == found
+        assert _asked(group_tests.group_count_kernel(False), *question) == found
     return int(found)
 
 
-def _satisfied(task: Arrangement, ranks: Any) -> bool:
+def _satisfied(task: SplitProblem, ranks: Any) -> bool:
     rows = task.order[ranks]
     for demand in task.demands:
         column: Column | None = demand.column
@@ -423,9 +422,9 @@ def test_verdicts(cls: type[Principle], data: st.DataObject) -> None:
     """By itself a principle leads, and may be judged by ranks; beside another, by histograms."""
     beside: list[Wish] = [("t", "frequency-l", {"l": 1})] if data.draw(st.booleans()) else []
     case = data.draw(cases([*beside, *wish(cls)], kinds=BALANCED if cls.name == "l-e" else ()))
-    task = Arrangement(case.quasis(), case.demands(), root_key(1))
+    task = SplitProblem(case.quasis(), case.demands(), root_key(1))
     assume(task.compilable)
-    fast, judge = engine(task), Judge(task)
+    fast, judge = engine(task), RankJudge(task)
     rng = np.random.default_rng(data.draw(st.integers(0, 2**16)))
     for _ in range(8):
         ranks = np.sort(rng.permutation(task.rows)[: rng.integers(1, task.rows + 1)])
@@ -451,7 +450,7 @@ def verdicts(principle: Principle, data: Sample, part: list[int]) -> set[bool]:
     beside = [Demand(always, always.bind(other.domain), other), *led]
     found = {bool(rule.satisfies(data.groups([part]))[0])}
     for demands in (led, beside):
-        task = Arrangement(quasi, demands, root_key(5))
+        task = SplitProblem(quasi, demands, root_key(5))
         assert task.compilable
         ranks = np.sort(np.argsort(task.order)[part])
         found.add(bool(_hands(engine(task), ranks)))
@@ -611,7 +610,7 @@ def test_immodest_parameters_are_left_to_the_plain_engine() -> None:
         principle = parse(wanted)
         column = encode(pl.Series("s", [1, 2]))
         demand = Demand(principle, principle.bind(column.domain), column)
-        assert not Arrangement([read_quasi(pl.Series("q", [1, 2]))], [demand], b"").compilable
+        assert not SplitProblem([read_quasi(pl.Series("q", [1, 2]))], [demand], b"").compilable
 
 
 # The order of the rows.

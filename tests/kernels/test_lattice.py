@@ -33,12 +33,35 @@ from wideberth.algorithms.lattice import bounds as marking
 from wideberth.algorithms.lattice import kernel_judge, search
 from wideberth.algorithms.lattice.bounds import NoBounds, bounds_for
 from wideberth.algorithms.lattice.generalize import compilable
-from wideberth.algorithms.lattice.kernel_judge import Compiled, _fields
-from wideberth.algorithms.lattice.levels import Ladder
-from wideberth.algorithms.lattice.measures import MEASURES, ByAttribute, Facts, Measure, measure_of
-from wideberth.algorithms.lattice.problem import Engine, Ground, Prices, Shape, Verdict
-from wideberth.algorithms.lattice.rule_judge import Plain, partition_at, satisfying
-from wideberth.algorithms.lattice.search import Boxes, Budget, Found, Probe, minimal, optimum
+from wideberth.algorithms.lattice.kernel_judge import CompiledNodeChecker, _fields
+from wideberth.algorithms.lattice.levels import QuasiLevels
+from wideberth.algorithms.lattice.measures import (
+    NODE_MEASURES,
+    AttributeMeasure,
+    Facts,
+    NodeMeasure,
+    measure_of,
+)
+from wideberth.algorithms.lattice.problem import (
+    LatticeProblem,
+    NodeChecker,
+    NodeResult,
+    Prices,
+    Shape,
+)
+from wideberth.algorithms.lattice.rule_judge import (
+    PlainNodeChecker,
+    node_partition,
+    satisfying_groups,
+)
+from wideberth.algorithms.lattice.search import (
+    BoxSearch,
+    NodeChecks,
+    SearchBudget,
+    SearchResult,
+    find_minimal_nodes,
+    optimum,
+)
 from wideberth.core.codes import encode
 from wideberth.errors import ParameterError
 from wideberth.hierarchy import flat
@@ -76,12 +99,12 @@ class Task:
         self.case._repr_pretty_(printer, cycle)
         printer.text(f"; levels {self.levels}, limit {self.limit}")
 
-    def ground(self) -> Ground:
+    def ground(self) -> LatticeProblem:
         ladders = [
-            Ladder.of(quasi, (levels[0], levels[-1]))
+            QuasiLevels.of(quasi, (levels[0], levels[-1]))
             for quasi, levels in zip(self.case.quasis(), self.levels, strict=True)
         ]
-        return Ground(ladders, self.case.demands(), self.limit)
+        return LatticeProblem(ladders, self.case.demands(), self.limit)
 
 
 class Twin:
@@ -273,27 +296,29 @@ def _below(u: Node, v: Node) -> bool:
 # ---- what is tested
 
 
-def measures() -> list[tuple[str, Measure]]:
-    return [*MEASURES.items(), ("own", measure_of(own))]
+def measures() -> list[tuple[str, NodeMeasure]]:
+    return [*NODE_MEASURES.items(), ("own", measure_of(own))]
 
 
-def engines(ground: Ground) -> list[Callable[[Prices | None], Engine]]:
+def engines(ground: LatticeProblem) -> list[Callable[[Prices | None], NodeChecker]]:
     """The engines that can do it."""
-    made: list[Callable[[Prices | None], Engine]] = [lambda prices: Plain(ground, prices)]
+    made: list[Callable[[Prices | None], NodeChecker]] = [
+        lambda prices: PlainNodeChecker(ground, prices)
+    ]
     if compilable(ground):
-        made.append(lambda prices: Compiled(ground, prices, PLENTY))
+        made.append(lambda prices: CompiledNodeChecker(ground, prices, PLENTY))
     return made
 
 
 def searched(
-    ground: Ground,
-    measure: Measure,
-    engine: Callable[[Prices | None], Engine],
-    budget: Budget | None = None,
-) -> Found:
+    ground: LatticeProblem,
+    measure: NodeMeasure,
+    engine: Callable[[Prices | None], NodeChecker],
+    budget: SearchBudget | None = None,
+) -> SearchResult:
     """Search for the best node."""
     bounds = bounds_for(ground, measure)
-    probe = Probe(engine(bounds.prices), budget or Budget())
+    probe = NodeChecks(engine(bounds.prices), budget or SearchBudget())
     if isinstance(bounds, NoBounds):
         bounds.engine = probe.engine
     found = optimum(bounds, probe)
@@ -310,7 +335,9 @@ def rounding(number: float) -> float:
     return 1e-12 + 1e-9 * abs(number) if number < inf else 0
 
 
-def confirm_verdicts(task: Task, slow: Twin, ground: Ground, engine: Engine) -> dict[Node, Verdict]:
+def confirm_verdicts(
+    task: Task, slow: Twin, ground: LatticeProblem, engine: NodeChecker
+) -> dict[Node, NodeResult]:
     """What an engine says of every node is right, and what it rules out is out of the question."""
     verdicts = {node: engine.check(node) for node in slow.nodes}
     for node, verdict in verdicts.items():
@@ -333,7 +360,9 @@ def confirm_verdicts(task: Task, slow: Twin, ground: Ground, engine: Engine) -> 
     return verdicts
 
 
-def confirm_agreement(limit: int, plain: dict[Node, Verdict], fast: dict[Node, Verdict]) -> None:
+def confirm_agreement(
+    limit: int, plain: dict[Node, NodeResult], fast: dict[Node, NodeResult]
+) -> None:
     """What both engines say of nodes that neither rules out is the same, but for what is lost."""
     for node, one in plain.items():
         other = fast[node]
@@ -343,7 +372,7 @@ def confirm_agreement(limit: int, plain: dict[Node, Verdict], fast: dict[Node, V
         assert min(other.lost, limit + 1) >= min(one.lost, limit + 1)  # the compiled one knows more
 
 
-def confirm_search(slow: Twin, measure: str, found: Found) -> None:
+def confirm_search(slow: Twin, measure: str, found: SearchResult) -> None:
     """The best node is proven best, and its score is right."""
     assert found.proven
     assert found.score == near(slow.best(measure))
@@ -360,9 +389,12 @@ def confirm(task: Task) -> Twin:
     expected = slow.minimal()
     told = []
     for engine in engines(ground):
-        price = Prices(ground.ladders, MEASURES["ncp"].price)
+        price = Prices(ground.ladders, NODE_MEASURES["ncp"].price)
         told.append(confirm_verdicts(task, slow, ground, engine(price)))
-        assert minimal(ground, Probe(engine(None), Budget())) == (expected, True)
+        assert find_minimal_nodes(ground, NodeChecks(engine(None), SearchBudget())) == (
+            expected,
+            True,
+        )
         for name, measure in measures():
             confirm_search(slow, name, searched(ground, measure, engine))
     if len(told) == 2:
@@ -560,18 +592,18 @@ def test_what_is_left_of_a_group_must_be_large_enough() -> None:
     for wanted in ("frequency-l:on=s,l=2", "alpha-k:on=s,alpha=0.5,k=1", "entropy-l:on=s,l=2"):
         for k, most in ((2, 2), (4, 0)):
             ground = group_of(data, [parse(wanted), parse(f"k-anonymity:k={k}")])
-            lost = Compiled(ground, None, PLENTY).check((0,)).lost
+            lost = CompiledNodeChecker(ground, None, PLENTY).check((0,)).lost
             if wanted.startswith("entropy") and most:  # some values may have one more, or not
                 assert most <= 8 - lost <= most + 1
             else:
                 assert 8 - lost == most, (wanted, k)
 
 
-def group_of(data: Sample, wanted: Iterable[Principle]) -> Ground:
+def group_of(data: Sample, wanted: Iterable[Principle]) -> LatticeProblem:
     """All rows as a single group, any of which may be suppressed."""
     column = data.column
     demands = [Demand(p, p.bind(column.domain), column if p.on else None) for p in wanted]
-    return Ground([whole(len(data.values))], demands, len(data.values))
+    return LatticeProblem([whole(len(data.values))], demands, len(data.values))
 
 
 def good(principle: Principle, part: Sequence[Any], values: Sample) -> bool:
@@ -589,10 +621,10 @@ def largest(values: Sequence[Any], satisfies: Callable[[Sequence[Any]], bool]) -
     return 0
 
 
-def whole(rows: int) -> Ladder:
+def whole(rows: int) -> QuasiLevels:
     """A quasi-identifier of which nothing is published."""
     values = [f"v{row}" for row in range(rows)]
-    return Ladder.of(read_quasi(pl.Series("q", values), hierarchy=flat(values)), 1)
+    return QuasiLevels.of(read_quasi(pl.Series("q", values), hierarchy=flat(values)), 1)
 
 
 @settings(max_examples=2 * EXAMPLES)
@@ -609,7 +641,7 @@ def test_some_of_the_rows(data: st.DataObject) -> None:
         for node in slow.nodes:
             groups = [[r for r in group if r in rows] for group in slow.groups(node)]
             fine = [len(group) for group in groups if group and slow.good(group)]
-            verdict = engine(Prices(ground.ladders, MEASURES["ncp"].price)).check(node)
+            verdict = engine(Prices(ground.ladders, NODE_MEASURES["ncp"].price)).check(node)
             lacking = len(rows) - sum(fine)
             assert ground.admits(verdict) == (lacking <= ground.limit and bool(fine))
             if verdict.lost <= ground.limit:
@@ -625,7 +657,7 @@ def test_entropies_between_two_caps(counts: tuple[int, ...]) -> None:
         entropy = -sum(n / sum(part) * log(n / sum(part)) for n in part)
         wanted = parse(f"entropy-l:on=s,l={int(exp(entropy) * 1000)}/1000")
         most = largest(data.values, lambda held, w=wanted: good(w, held, data))
-        lost = Compiled(group_of(data, [wanted]), None, PLENTY).check((0,)).lost
+        lost = CompiledNodeChecker(group_of(data, [wanted]), None, PLENTY).check((0,)).lost
         assert len(data.values) - lost >= most >= sum(part)
 
 
@@ -647,7 +679,7 @@ def test_bounds(name: str, data: st.DataObject) -> None:
     n = drawn.case.rows
     task = replace(drawn, limit=data.draw(st.sampled_from([0, n // 2, n])))
     slow, ground = Twin(task), task.ground()
-    for kind, measure in MEASURES.items():
+    for kind, measure in NODE_MEASURES.items():
         scores = {node: slow.score(kind, node) for node in slow.admissible}
         for engine in engines(ground):
             made = engine(bounds_for(ground, measure).prices)
@@ -677,7 +709,7 @@ def test_budgets(data: st.DataObject) -> None:
     expected = slow.minimal()
     for engine in engines(ground):
         for checks in (0, 1, 2, 5, 12, len(slow.nodes)):
-            budget = Budget(checks=checks)
+            budget = SearchBudget(checks=checks)
             found = searched(ground, measure, engine, budget)
             assert found.bound <= best + slack
             assert best <= found.score + slack
@@ -685,7 +717,7 @@ def test_budgets(data: st.DataObject) -> None:
                 confirm_search(slow, kind, found)
             if found.node is not None:
                 assert found.score == near(slow.score(kind, found.node))
-            nodes, complete = minimal(ground, Probe(engine(None), budget))
+            nodes, complete = find_minimal_nodes(ground, NodeChecks(engine(None), budget))
             assert all(node in slow.admissible for node in nodes)
             if complete:
                 assert nodes == expected
@@ -700,8 +732,8 @@ def test_no_time_at_all() -> None:
         task = plain_task({"age": [*"aab"]}, {"age": two_levels("a", "b")}, {}, wanted)
         ground = task.ground()
         for engine in engines(ground):
-            for budget in (Budget(seconds=-1), Budget(checks=1)):
-                found = searched(ground, MEASURES["loss"], engine, budget)
+            for budget in (SearchBudget(seconds=-1), SearchBudget(checks=1)):
+                found = searched(ground, NODE_MEASURES["loss"], engine, budget)
                 assert (found.score, found.bound, found.proven) == expected
                 assert found.node == ((1,) if k == 2 else None)
 
@@ -720,7 +752,7 @@ def test_the_best_few(data: st.DataObject) -> None:
     expected = sorted(slow.score(kind, node) for node in slow.admissible)[:many]
     for engine in engines(ground):
         bounds = bounds_for(ground, measure)
-        probe = Probe(engine(bounds.prices), Budget())
+        probe = NodeChecks(engine(bounds.prices), SearchBudget())
         if isinstance(bounds, NoBounds):
             bounds.engine = probe.engine
         found = optimum(bounds, probe, many)
@@ -739,15 +771,17 @@ def test_boxes(data: st.DataObject) -> None:
     task = data.draw(tasks(wish(lookup(name)), nodes=80))
     slow, ground = Twin(task), task.ground()
     for kind, measure in measures():
-        if not isinstance(measure, ByAttribute):
+        if not isinstance(measure, AttributeMeasure):
             with pytest.raises(ParameterError, match="too many for the measure"):
-                Boxes(ground, measure)
+                BoxSearch(ground, measure)
             continue
-        boxes, best = Boxes(ground, measure), slow.best(kind)
+        boxes, best = BoxSearch(ground, measure), slow.best(kind)
         for engine in engines(ground):
-            confirm_search(slow, kind, boxes.optimum(Probe(engine(boxes.prices), Budget())))
+            confirm_search(
+                slow, kind, boxes.optimum(NodeChecks(engine(boxes.prices), SearchBudget()))
+            )
             for checks in (0, 1, 3, 9):
-                found = boxes.optimum(Probe(engine(boxes.prices), Budget(checks=checks)))
+                found = boxes.optimum(NodeChecks(engine(boxes.prices), SearchBudget(checks=checks)))
                 slack = rounding(best)
                 assert found.bound <= best + slack
                 assert best <= found.score + slack
@@ -762,9 +796,9 @@ def test_other_prices(data: st.DataObject) -> None:
     task = data.draw(tasks([("s", "frequency-l", {}), (None, "k-anonymity", {})], nodes=40))
     slow, ground = Twin(task), task.ground()
     for engine in engines(ground):
-        made = engine(bounds_for(ground, MEASURES["loss"]).prices)
+        made = engine(bounds_for(ground, NODE_MEASURES["loss"]).prices)
         for kind in ("ncp", "precision", "entropy", "loss"):
-            measure = MEASURES[kind]
+            measure = NODE_MEASURES[kind]
             prices = Prices(ground.ladders, measure.price)
             for node in slow.admissible:
                 costs = made.price(node, prices)
@@ -825,8 +859,8 @@ def test_marks(dims: list[int], seed: int, big: bool) -> None:
 def test_searches_without_compiled_code(data: st.DataObject) -> None:
     task = data.draw(tasks([("s", "frequency-l", {}), (None, "k-anonymity", {})], nodes=40))
     with (
-        mock.patch.object(bounding, "marks", return_value=marking),
-        mock.patch.object(search, "marks", return_value=marking),
+        mock.patch.object(bounding, "bounds_module", return_value=marking),
+        mock.patch.object(search, "bounds_module", return_value=marking),
     ):
         confirm(task)
 
@@ -834,13 +868,13 @@ def test_searches_without_compiled_code(data: st.DataObject) -> None:
 # ---- memory
 
 
-def least_memory(ground: Ground) -> int:
+def least_memory(ground: LatticeProblem) -> int:
     """The fewest bytes that are not refused."""
     low, high = 0, PLENTY
     while high - low > 1:
         middle = (low + high) // 2
         try:
-            Compiled(ground, None, middle)
+            CompiledNodeChecker(ground, None, middle)
             high = middle
         except ParameterError as error:
             assert "max_memory" in error.what  # noqa: PT017 - refused or not, both will do
@@ -848,13 +882,16 @@ def least_memory(ground: Ground) -> int:
     return high
 
 
-def confirm_memory(ground: Ground) -> int:
+def confirm_memory(ground: LatticeProblem) -> int:
     """Two tables are as good as many; return how often tables were dropped."""
     dropped = 0
     for name, measure in measures():
         prices = bounds_for(ground, measure).prices
         least = least_memory(ground)
-        frugal, lavish = Compiled(ground, prices, least), Compiled(ground, prices, PLENTY)
+        frugal, lavish = (
+            CompiledNodeChecker(ground, prices, least),
+            CompiledNodeChecker(ground, prices, PLENTY),
+        )
         for node in np.random.default_rng(3).permutation([*np.ndindex(*ground.shape.dims)]):
             one, other = (engine.check(tuple(node.tolist())) for engine in (frugal, lavish))
             assert one[:7] == other[:7], name
@@ -862,7 +899,7 @@ def confirm_memory(ground: Ground) -> int:
             assert one.below.tolist() == near(other.below.tolist())
         dropped += int(frugal.pool.state[DROPPED])
         found = [
-            searched(ground, measure, lambda p, m=memory: Compiled(ground, p, m))
+            searched(ground, measure, lambda p, m=memory: CompiledNodeChecker(ground, p, m))
             for memory in (least, PLENTY)
         ]
         assert found[0].score == near(found[1].score)
@@ -885,9 +922,9 @@ def test_tables_are_dropped_where_memory_is_scarce(few: int) -> None:
     wanted = ["entropy-l:on=s,l=4", "frequency-l:on=t,l=2"]
     ground = random_task(60, 4, 20, wanted, limit=60).ground()
     with mock.patch.object(kernel_judge, "_FEW", few):
-        assert (Compiled(ground, None, PLENTY).pool.start.size > 0) == (few == 0)
+        assert (CompiledNodeChecker(ground, None, PLENTY).pool.start.size > 0) == (few == 0)
         with pytest.raises(ParameterError, match="max_memory"):
-            Compiled(ground, None, least_memory(ground) - 1)
+            CompiledNodeChecker(ground, None, least_memory(ground) - 1)
         assert confirm_memory(ground) > 0
 
 
@@ -895,8 +932,8 @@ def test_tables_are_dropped_where_memory_is_scarce(few: int) -> None:
 def test_large_tables_where_memory_is_scarce() -> None:
     """Above 4,000 groups tables are made by way of others, for which there may be no room."""
     ground = random_task(9_000, 4, 60, ["k-anonymity:k=2"], limit=8_000).ground()
-    frugal = Compiled(ground, None, least_memory(ground))
-    lavish = Compiled(ground, None, PLENTY)
+    frugal = CompiledNodeChecker(ground, None, least_memory(ground))
+    lavish = CompiledNodeChecker(ground, None, PLENTY)
     assert frugal.pool.spans[0, 1] > 4_000
     for node in [(2, 2, 2, 2), (1, 1, 1, 1), (0, 1, 2, 1), (1, 0, 0, 2), (2, 1, 1, 0)]:
         assert frugal.check(node)[:7] == lavish.check(node)[:7]
@@ -950,17 +987,20 @@ def test_more_bits_than_a_word_has(wanted: list[str]) -> None:
     for principle in map(parse, wanted):
         demand = Demand(principle, principle.bind(column.domain), column if principle.on else None)
         demands.append(demand)
-    ground = Ground([Ladder.of(one) for one in quasi], demands, 100)
-    prices = Prices(ground.ladders, MEASURES["loss"].price)
+    ground = LatticeProblem([QuasiLevels.of(one) for one in quasi], demands, 100)
+    prices = Prices(ground.ladders, NODE_MEASURES["loss"].price)
     slow, fast = (engine(prices) for engine in engines(ground))
     for node in [(0,) * 9, (1,) * 9, *np.random.default_rng(5).integers(0, 2, (40, 9)).tolist()]:
         one, other = slow.check(tuple(node)), fast.check(tuple(node))
         if other.lost <= ground.limit:
             assert one[1:6] == other[1:6]
             assert one.here.tolist() == near(other.here.tolist())
-    found = [searched(ground, MEASURES["loss"], engine) for engine in engines(ground)]
+    found = [searched(ground, NODE_MEASURES["loss"], engine) for engine in engines(ground)]
     assert found[0].score == near(found[1].score)
-    minima = [minimal(ground, Probe(engine(None), Budget())) for engine in engines(ground)]
+    minima = [
+        find_minimal_nodes(ground, NodeChecks(engine(None), SearchBudget()))
+        for engine in engines(ground)
+    ]
     assert minima[0] == minima[1]
     assert minima[0][0]
 
@@ -982,7 +1022,9 @@ def test_many_sensitive_values(values: int, wanted: list[str]) -> None:
     """Beyond 64, histograms are lists; another attribute's are much shorter."""
     for limit in (0, 8, 100):
         task = random_task(100, 2, values, wanted, limit)
-        assert (Compiled(task.ground(), None, PLENTY).pool.start.size > 0) == (values > 64)
+        assert (CompiledNodeChecker(task.ground(), None, PLENTY).pool.start.size > 0) == (
+            values > 64
+        )
         confirm(task)
 
 
@@ -1021,10 +1063,16 @@ def test_the_order_of_rows_decides_nothing(data: st.DataObject) -> None:
             assert nodes == equal
 
 
-def _outcomes(ground: Ground, measure: Measure) -> Iterable[tuple[Node | None, float, list[Node]]]:
+def _outcomes(
+    ground: LatticeProblem, measure: NodeMeasure
+) -> Iterable[tuple[Node | None, float, list[Node]]]:
     for engine in engines(ground):
         found = searched(ground, measure, engine)
-        yield found.node, found.score, minimal(ground, Probe(engine(None), Budget()))[0]
+        yield (
+            found.node,
+            found.score,
+            find_minimal_nodes(ground, NodeChecks(engine(None), SearchBudget()))[0],
+        )
 
 
 @settings(max_examples=EXAMPLES)
@@ -1033,8 +1081,8 @@ def test_the_groups_that_are_published(data: st.DataObject) -> None:
     task = data.draw(tasks([("s", "frequency-l", {}), (None, "k-anonymity", {})], nodes=30))
     slow, ground = Twin(task), task.ground()
     for node in slow.nodes:
-        partition = partition_at(ground, node)
-        fine = satisfying(ground, partition)
+        partition = node_partition(ground, node)
+        fine = satisfying_groups(ground, partition)
         members = [np.flatnonzero(partition.labels == g).tolist() for g in range(partition.count)]
         assert sorted(members) == sorted(slow.groups(node))
         kept = [rows for rows, good in zip(members, fine, strict=True) if good]

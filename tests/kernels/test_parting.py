@@ -17,20 +17,26 @@ import pytest
 
 from wideberth.algorithms.demand import Demand
 from wideberth.algorithms.mondrian import split as splitting
-from wideberth.algorithms.mondrian.arrangement import Arrangement, Leaves
-from wideberth.algorithms.mondrian.kernel_splitter import Compiled
-from wideberth.algorithms.mondrian.rule_splitter import Judge, Plain
+from wideberth.algorithms.mondrian.arrangement import Leaves, SplitProblem
+from wideberth.algorithms.mondrian.kernel_splitter import CompiledSplitter
+from wideberth.algorithms.mondrian.rule_splitter import PlainSplitter, RankJudge
 from wideberth.algorithms.mondrian.split import CUTS, grow, split
 from wideberth.core.codes import Column, Domain, encode
 from wideberth.core.exact import Bools, Ints
 from wideberth.hierarchy.quasi import read_quasi
 from wideberth.kernels import equal_groups as kernels
-from wideberth.kernels import judge as judging
-from wideberth.kernels import kinds
+from wideberth.kernels import group_tests, kinds
 from wideberth.principles import parse
 from wideberth.principles.partition import swap
-from wideberth.principles.partition.caps import Searched
-from wideberth.principles.partition.swap import Cap, Local, Relation, _Plainly, fewer, part
+from wideberth.principles.partition.caps import SearchedRule
+from wideberth.principles.partition.swap import (
+    BlockRule,
+    NeighborCap,
+    SimilarityMatrix,
+    _PlainDealer,
+    deal_apart,
+    plain_next_part_count,
+)
 
 INTERPRETED = bool(numba.config.DISABLE_JIT)
 SHARES = [Fraction(s) for s in ("1", "1/2", "0.8", "2/3", "1/3", "0.95", "0", "0.123456789")]
@@ -43,26 +49,28 @@ def symmetric(upper: Any) -> Bools:
     return above | above.T | np.eye(len(upper), dtype=bool)
 
 
-def relation(rng: np.random.Generator, values: int) -> Relation:
+def relation(rng: np.random.Generator, values: int) -> SimilarityMatrix:
     """Draw who is near whom: by chance, on a line, in the plane, or in buckets."""
     kind = rng.integers(4)
     if kind == 0:
-        return Relation(symmetric(rng.random((values, values)) < rng.choice([0.02, 0.1, 0.4, 0.8])))
+        return SimilarityMatrix(
+            symmetric(rng.random((values, values)) < rng.choice([0.02, 0.1, 0.4, 0.8]))
+        )
     if kind == 3:
         bucket = rng.integers(0, max(values // 3, 1), values)
-        return Relation(bucket[:, None] == bucket)
+        return SimilarityMatrix(bucket[:, None] == bucket)
     points = rng.integers(0, 30, (values, kind))
     apart = np.abs(points[:, None] - points).sum(axis=2)
-    return Relation(symmetric(apart <= rng.integers(0, 12)))
+    return SimilarityMatrix(symmetric(apart <= rng.integers(0, 12)))
 
 
-def caps(rng: np.random.Generator) -> tuple[Cap, int]:
+def caps(rng: np.random.Generator) -> tuple[NeighborCap, int]:
     """Draw a rule and the smallest group that it permits."""
     if rng.random() < 0.2:
         wanted = CROWDS[rng.integers(len(CROWDS))]
-        return Cap.of_crowd(wanted), -(-wanted.numerator // wanted.denominator)
+        return NeighborCap.of_crowd(wanted), -(-wanted.numerator // wanted.denominator)
     delta = SHARES[rng.integers(len(SHARES))]
-    return Cap.of_share(delta), int(rng.integers(2 if delta else 1, 7))
+    return NeighborCap.of_share(delta), int(rng.integers(2 if delta else 1, 7))
 
 
 def drawn(times: int, most: int = 60) -> Iterator[tuple[Any, ...]]:
@@ -84,9 +92,9 @@ def test_the_kernel_decides_as_its_plain_twin() -> None:
     outcomes = {True: 0, False: 0}
     with mock.patch.object(swap, "_not_compiled", return_value=False):
         for near, codes, hands, cap, unit, steps, work in drawn(12 if INTERPRETED else 80):
-            found = part(near, codes, hands, cap, unit, steps, work)
+            found = deal_apart(near, codes, hands, cap, unit, steps, work)
             square = near.near[np.ix_(codes, codes)]
-            expected = _Plainly(square, cap, unit).parted(hands, steps, work)
+            expected = _PlainDealer(square, cap, unit).parted(hands, steps, work)
             outcomes[expected is not None] += 1
             if expected is None:
                 assert found is None
@@ -109,34 +117,34 @@ def test_few_rows_need_no_compiler() -> None:
         for uncompiled in (True, False):
             with (
                 mock.patch.object(swap, "_not_compiled", return_value=uncompiled),
-                mock.patch.object(_Plainly, "swaps", 0),
+                mock.patch.object(_PlainDealer, "swaps", 0),
             ):
-                labels = part(near, codes, hands, cap, unit, steps, work)
+                labels = deal_apart(near, codes, hands, cap, unit, steps, work)
                 found.append(None if labels is None else labels.tolist())
         assert found[0] == found[1]
 
 
 def test_too_few_rows() -> None:
-    cap = Cap.of_share(Fraction(1, 2))
-    lone = Relation(np.ones((1, 1), dtype=bool))
-    assert part(lone, np.zeros(2, dtype=np.int64), 1, cap, 3, 9, 999) is None
-    assert part(lone, np.zeros(2, dtype=np.int64), 0, cap, 2, 9, 999) is None
+    cap = NeighborCap.of_share(Fraction(1, 2))
+    lone = SimilarityMatrix(np.ones((1, 1), dtype=bool))
+    assert deal_apart(lone, np.zeros(2, dtype=np.int64), 1, cap, 3, 9, 999) is None
+    assert deal_apart(lone, np.zeros(2, dtype=np.int64), 0, cap, 2, 9, 999) is None
 
 
 @numba.njit
 def _fewer(g: int, n: int, unit: int, a: int, b: int, q: int) -> Any:
     """Kernels for kernels cannot be called from Python."""
-    return kernels.fewer(g, n, unit, a, b, q)
+    return kernels.next_part_count(g, n, unit, a, b, q)
 
 
 def test_the_next_number_of_groups() -> None:
     """Falls until it is 0, and is the same in the kernel."""
-    for cap in [*map(Cap.of_share, SHARES), *map(Cap.of_crowd, CROWDS)]:
+    for cap in [*map(NeighborCap.of_share, SHARES), *map(NeighborCap.of_crowd, CROWDS)]:
         for n in (2, 5, 11, 12, 40, 63, 200):
             for unit in (1, 2, 3, 7):
                 g = n // unit
                 while g > 0:
-                    after = fewer(g, n, unit, cap)
+                    after = plain_next_part_count(g, n, unit, cap)
                     assert _fewer(g, n, unit, cap.a, cap.b, cap.q) == after < g
                     g = after
 
@@ -148,12 +156,12 @@ def test_a_cap_is_exact() -> None:
     """Whatever the denominator: three is 1/3 of nine even if δ has twelve digits."""
     written = ["0.33333333333", "0.6666666666666667", "0.999999999999", "0.1234567890123", "1e-12"]
     for delta in [*SHARES, *map(Fraction, written), Fraction(1, 3) - Fraction(1, 10**15)]:
-        cap = Cap.of_share(delta)
+        cap = NeighborCap.of_share(delta)
         for size in range(1, 200):
             assert cap.of(size) == (1 - delta) * (size - 1) // 1, (delta, size)
         assert cap.none == (delta == 1) or delta > Fraction(99, 100)
     for wanted in [*CROWDS, *map(Fraction, ["2.99999999999", "3.33333333333333", "1.5000000001"])]:
-        cap = Cap.of_crowd(wanted)
+        cap = NeighborCap.of_crowd(wanted)
         for size in range(1, 200):
             assert cap.of(size) == size // wanted - 1, (wanted, size)
 
@@ -161,8 +169,8 @@ def test_a_cap_is_exact() -> None:
 def test_caps_fit_the_kernels() -> None:
     """No product overflows."""
     wild = [Fraction(1, 10**40), 1 - Fraction(1, 10**40), Fraction(10**20 // 7, 10**20)]
-    for cap in (*map(Cap.of_share, wild), *(Cap.of_crowd(1 + s) for s in wild)):
-        local = Local(Relation(np.eye(3, dtype=bool)), cap, 2)
+    for cap in (*map(NeighborCap.of_share, wild), *(NeighborCap.of_crowd(1 + s) for s in wild)):
+        local = BlockRule(SimilarityMatrix(np.eye(3, dtype=bool)), cap, 2)
         assert local.kernel is not None
         assert local.kernel.modest
 
@@ -226,17 +234,17 @@ def quasis(rng: np.random.Generator, n: int) -> list[Any]:
     return [read_quasi(pl.Series(name, c)) for name, c in cells.items()]
 
 
-def block(rng: np.random.Generator, n: int, wanted: list[str]) -> Arrangement:
+def block(rng: np.random.Generator, n: int, wanted: list[str]) -> SplitProblem:
     """Arrange one block of rows, as splitting does."""
     given = demands(rng, n, wanted)
     unit = max(demand.rule.least for demand in given)
     first = given[0]
-    assert isinstance(first.rule, Searched)
+    assert isinstance(first.rule, SearchedRule)
     assert first.column is not None
     rule, places = first.rule.local(first.column.codes.astype(np.int64), unit)
     domain = Domain(name="s", histogram=np.bincount(places))
     given[0] = Demand(first.principle, rule, Column(places.astype(np.int32), domain))
-    task = Arrangement(quasis(rng, n), given, rng.bytes(32))
+    task = SplitProblem(quasis(rng, n), given, rng.bytes(32))
     assert task.apart
     assert task.compilable
     return task
@@ -260,7 +268,7 @@ def test_hands(rule: str, beside: list[str]) -> None:
     seen = set()
     for n in (12, 40, 150) if not INTERPRETED else (12,):
         task = block(rng, n, [rule, *beside])
-        fast, judge = Compiled(task, 1, silent), Judge(task)
+        fast, judge = CompiledSplitter(task, 1, silent), RankJudge(task)
         desk = fast.desk(task.rows)
         for _ in range(3 if INTERPRETED else 12):
             ranks = np.sort(rng.permutation(n)[: rng.integers(1, n + 1)])
@@ -269,14 +277,14 @@ def test_hands(rule: str, beside: list[str]) -> None:
             found = int(_asked(fast.hands, *question))
             assert found == judge.hands(ranks)
             assert rows[0].tolist() == ranks.tolist()
-            assert not desk[judging.TALLY].any()
+            assert not desk[group_tests.TALLY].any()
             if found and (labels := judge.settle(ranks)) is not None:
                 assert judge.accepts(ranks, labels)
             seen.add(found > 0)
     assert True in seen
 
 
-def found_by(engine: Any, task: Arrangement, cuts: str) -> set[tuple[Any, ...]]:
+def found_by(engine: Any, task: SplitProblem, cuts: str) -> set[tuple[Any, ...]]:
     leaves: Leaves = grow(engine, task, cuts)
     parts = np.split(leaves.ranks.astype(np.int64), leaves.begins[1:])
     return {(*p.tolist(), "hands", int(h)) for p, h in zip(parts, leaves.hands, strict=True)}
@@ -288,8 +296,8 @@ def test_both_engines_find_the_same_leaves(cuts: str, beside: list[str]) -> None
     rng = np.random.default_rng(11)
     for rule in RULES[:1] if INTERPRETED else RULES:
         task = block(rng, 20 if INTERPRETED else 90, [rule, *beside])
-        slow = found_by(Plain(task, silent), task, cuts)
-        assert slow == found_by(Compiled(task, 1, silent), task, cuts)
+        slow = found_by(PlainSplitter(task, silent), task, cuts)
+        assert slow == found_by(CompiledSplitter(task, 1, silent), task, cuts)
 
 
 @each_list
@@ -299,12 +307,12 @@ def test_both_engines_make_the_same_groups(rule: str, beside: list[str]) -> None
     if INTERPRETED:
         pytest.skip("too many rows for the interpreter")
     results: list[Ints] = []
-    for made in (Plain, Compiled):
+    for made in (PlainSplitter, CompiledSplitter):
         rng = np.random.default_rng(2)
         given, table = demands(rng, 300, [rule, *beside]), quasis(rng, 300)
 
         def engine(task: Any, cuts: str, threads: Any, tally: Any, **_: Any) -> Any:
-            return made(task, *([threads] if made is Compiled else []), tally.settled)  # noqa: B023
+            return made(task, *([threads] if made is CompiledSplitter else []), tally.settled)  # noqa: B023
 
         with (
             mock.patch.object(splitting, "_engine", engine),

@@ -23,7 +23,11 @@ from wideberth import distances
 from wideberth.core.exact import Ints, fraction
 from wideberth.errors import InfeasibleError
 from wideberth.principles.partition import tree_conflicts
-from wideberth.principles.partition.tree_conflicts import Conflicts, Scattering, scatter
+from wideberth.principles.partition.tree_conflicts import (
+    ScatterResult,
+    TreeConflicts,
+    group_dissimilar,
+)
 
 REACHES = (0, 0.3, 0.5, 1, 1.5, 1.7, 2, 2.5, 3, 3.5, 9)
 
@@ -52,17 +56,19 @@ class Case:
         return self.table.column.codes.astype(np.int64)
 
     @property
-    def near(self) -> distances.Branches:
+    def near(self) -> distances.TreeSimilarity:
         near = distances.similarity(self.table.column.domain, "tree", fraction(self.e))
-        assert isinstance(near, distances.Branches)
+        assert isinstance(near, distances.TreeSimilarity)
         return near
 
-    def conflicts(self) -> Conflicts:
-        return Conflicts(self.near, self.codes)
+    def conflicts(self) -> TreeConflicts:
+        return TreeConflicts(self.near, self.codes)
 
-    def scatter(self, seed: int = 0, ways: Sequence[str] = tree_conflicts.WAYS) -> Scattering:
+    def scatter(
+        self, seed: int = 0, ways: Sequence[str] = tree_conflicts.SEARCH_METHODS
+    ) -> ScatterResult:
         rng = np.random.default_rng(seed)
-        return scatter(self.codes, self.near, self.smallest, rng, ways)
+        return group_dissimilar(self.codes, self.near, self.smallest, rng, ways)
 
     def alike(self) -> Callable[[str | None, str | None], bool]:
         """Whether two values are similar, by the book."""
@@ -186,7 +192,7 @@ def fullest_of(similar: Sequence[Sequence[bool]]) -> list[int]:
     return fullest
 
 
-def check_sound(found: Scattering, case: Case) -> None:
+def check_sound(found: ScatterResult, case: Case) -> None:
     """Every group has l rows or more, none of them similar, and groups are numbered from 0."""
     labels, alike = found.labels.tolist(), case.alike()
     groups: dict[int, list[str | None]] = {}
@@ -198,7 +204,7 @@ def check_sound(found: Scattering, case: Case) -> None:
         assert len(group) >= case.smallest
         assert not any(alike(a, b) for a, b in combinations(group, 2))
     assert 0 <= found.at_least <= found.left_out
-    assert found.how in tree_conflicts.WAYS
+    assert found.how in tree_conflicts.SEARCH_METHODS
 
 
 # ---- conflicts
@@ -296,7 +302,7 @@ def test_the_solver_proves_the_same(case: Case) -> None:
     fewest = fewest_left_out(case.similar(), case.smallest)
     conflicts = case.conflicts()
     if patterns := _every_pattern(conflicts, case.smallest):
-        proof = tree_conflicts.proven(conflicts, patterns)
+        proof = tree_conflicts.packing_by_cp_sat(conflicts, patterns)
         assert proof is not None
         _check_proof(proof, case, fewest)
     else:
@@ -310,13 +316,15 @@ def test_without_it_the_same_groups_are_found(case: Case) -> None:
     fewest = fewest_left_out(case.similar(), case.smallest)
     conflicts = case.conflicts()
     if patterns := _every_pattern(conflicts, case.smallest):
-        found = tree_conflicts.sought(conflicts, patterns)
+        found = tree_conflicts.packing_by_milp(conflicts, patterns)
         assert found is not None
         assert found.most is None
-        _check_proof(tree_conflicts.Proof(len(case.values) - fewest, found.held), case, fewest)
+        _check_proof(
+            tree_conflicts.PackingProof(len(case.values) - fewest, found.held), case, fewest
+        )
 
 
-def _every_pattern(conflicts: Conflicts, smallest: int) -> list[tuple[int, ...]]:
+def _every_pattern(conflicts: TreeConflicts, smallest: int) -> list[tuple[int, ...]]:
     """List the groups of dissimilar classes that are no two groups."""
     every = range(len(conflicts.count))
     return [
@@ -342,7 +350,9 @@ def test_more_rows_of_the_same_kinds_are_no_harder(copies: int) -> None:
 
 def test_no_rows_are_in_no_groups() -> None:
     case = Case(STAR, ["a"], 1, 1)
-    empty = tree_conflicts.scatter(np.empty(0, np.int64), case.near, 2, np.random.default_rng(0))
+    empty = tree_conflicts.group_dissimilar(
+        np.empty(0, np.int64), case.near, 2, np.random.default_rng(0)
+    )
     assert (len(empty.labels), empty.at_least) == (0, 0)
 
 
@@ -350,14 +360,14 @@ def _has(package: str) -> bool:
     return importlib.util.find_spec(package) is not None
 
 
-def _check_proof(proof: tree_conflicts.Proof, case: Case, fewest: int) -> None:
+def _check_proof(proof: tree_conflicts.PackingProof, case: Case, fewest: int) -> None:
     """As many rows as proven, in sound groups."""
     conflicts = case.conflicts()
     assert proof.most == sum(map(len, proof.held)) == len(case.values) - fewest
     for groups, many in zip(proof.held, conflicts.count.tolist(), strict=True):
         assert len(set(groups.tolist())) == len(groups) <= many
     labels = tree_conflicts._labels(conflicts, proof.held, np.random.default_rng(0))
-    check_sound(Scattering(labels, fewest, "patterns"), case)
+    check_sound(ScatterResult(labels, fewest, "patterns"), case)
 
 
 # ---- the solver
@@ -397,7 +407,7 @@ def test_without_a_proof_groups_are_sound_and_the_bound_is_true(
         case = random_case(seed, 4, 14)
         fewest = case.scatter().at_least  # true, as other tests show
         with monkeypatch.context() as patched:
-            patched.setattr(tree_conflicts, "best", lambda *_: None)
+            patched.setattr(tree_conflicts, "best_packing", lambda *_: None)
             found = case.scatter()
         check_sound(found, case)
         assert found.how != "patterns"
@@ -411,9 +421,9 @@ def test_more_rows_than_can_be_tried_go_to_the_solver(monkeypatch: pytest.Monkey
     pytest.importorskip("ortools")
     monkeypatch.setattr(tree_conflicts, "_STATES", 0)
     asked = []
-    proven = tree_conflicts.proven
+    proven = tree_conflicts.packing_by_cp_sat
     monkeypatch.setattr(
-        tree_conflicts, "proven", lambda *given: asked.append(given) or proven(*given)
+        tree_conflicts, "packing_by_cp_sat", lambda *given: asked.append(given) or proven(*given)
     )
     for seed in range(2000, 2500):
         case = random_case(seed, 8, 13)
@@ -468,7 +478,7 @@ def test_who_of_similar_twins_is_left_out_is_chance() -> None:
 
 
 @settings(max_examples=100)
-@given(cases(12), st.lists(st.sampled_from(tree_conflicts.WAYS), min_size=1, unique=True))
+@given(cases(12), st.lists(st.sampled_from(tree_conflicts.SEARCH_METHODS), min_size=1, unique=True))
 def test_each_way_by_itself_is_sound(case: Case, ways: list[str]) -> None:
     """And none leaves out fewer than all of them together."""
     found = case.scatter(ways=ways)
@@ -525,7 +535,7 @@ def test_a_hub_among_leaves_that_are_far_apart(monkeypatch: pytest.MonkeyPatch) 
     found = case.scatter()
     assert found.labels.tolist() == [-1, 0, 0, 0]
     assert found.at_least == 1
-    monkeypatch.setattr(tree_conflicts, "best", lambda *_: None)
+    monkeypatch.setattr(tree_conflicts, "best_packing", lambda *_: None)
     assert case.scatter().at_least == 0
     assert case.scatter().left_out == 1
 

@@ -36,13 +36,20 @@ from wideberth.algorithms.demand import Demand
 from wideberth.algorithms.lattice import generalize as choosing
 from wideberth.algorithms.lattice import kernel_judge
 from wideberth.algorithms.lattice.bounds import NoBounds, bounds_for
-from wideberth.algorithms.lattice.generalize import Generalized, Settings, generalize
-from wideberth.algorithms.lattice.kernel_judge import Compiled
-from wideberth.algorithms.lattice.levels import Ladder
-from wideberth.algorithms.lattice.measures import MEASURES, ByAttribute
-from wideberth.algorithms.lattice.problem import Engine, Ground, Prices, Verdict
-from wideberth.algorithms.lattice.rule_judge import Plain
-from wideberth.algorithms.lattice.search import Boxes, Budget, Found, Probe, minimal, optimum
+from wideberth.algorithms.lattice.generalize import Generalization, SearchSettings, generalize
+from wideberth.algorithms.lattice.kernel_judge import CompiledNodeChecker
+from wideberth.algorithms.lattice.levels import QuasiLevels
+from wideberth.algorithms.lattice.measures import NODE_MEASURES, AttributeMeasure
+from wideberth.algorithms.lattice.problem import LatticeProblem, NodeChecker, NodeResult, Prices
+from wideberth.algorithms.lattice.rule_judge import PlainNodeChecker
+from wideberth.algorithms.lattice.search import (
+    BoxSearch,
+    NodeChecks,
+    SearchBudget,
+    SearchResult,
+    find_minimal_nodes,
+    optimum,
+)
 from wideberth.core.codes import Column, Domain
 from wideberth.core.exact import Ints
 from wideberth.errors import InfeasibleError
@@ -50,7 +57,7 @@ from wideberth.hierarchy import flat
 from wideberth.hierarchy.quasi import read_quasi
 from wideberth.policy.settings import Transform
 from wideberth.principles import Principle, parse
-from wideberth.release.lattice import Leveled, account, ground_of
+from wideberth.release.lattice import LatticeRecoding, lattice_account, lattice_problem
 
 # Hashes wrap around.
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
@@ -74,11 +81,11 @@ WANTED = [
 class Folded:
     """The distinct tuples of a ground's rows: as a ground, and which of them each row has."""
 
-    ground: Ground
+    ground: LatticeProblem
     entry: Ints
 
     @classmethod
-    def of(cls, rows: Ground, shuffled: bool = False) -> Folded:
+    def of(cls, rows: LatticeProblem, shuffled: bool = False) -> Folded:
         columns = {id(d.column): d.column for d in rows.demands if d.column is not None}
         guarded = [column.codes for column in columns.values()]
         lines = np.stack([*(ladder.quasi.codes for ladder in rows.ladders), *guarded], axis=1)
@@ -94,7 +101,7 @@ class Folded:
         ]
         fewer = {key: Column(c.codes[at], c.domain) for key, c in columns.items()}
         demands = [replace(d, column=fewer.get(id(d.column))) for d in rows.demands]
-        return cls(Ground(ladders, demands, rows.limit, np.bincount(entry)), entry)
+        return cls(LatticeProblem(ladders, demands, rows.limit, np.bincount(entry)), entry)
 
     def rows(self, entries: Ints) -> list[int]:
         """The rows that have one of these tuples."""
@@ -126,7 +133,7 @@ def _taken(case: Case, rows: list[int]) -> Case:
 # ---- what must be the same
 
 
-def confirm(rows: Ground) -> None:
+def confirm(rows: LatticeProblem) -> None:
     """Both engines, all nodes, all measures, all searches."""
     for shuffled in (False, True):
         folded = Folded.of(rows, shuffled).ground
@@ -134,7 +141,8 @@ def confirm(rows: Ground) -> None:
         for one, other in zip(engines(rows), engines(folded), strict=True):
             confirm_verdicts(rows, one(_ncp(rows)), other(_ncp(folded)))
             found = [
-                minimal(g, Probe(e(None), Budget())) for g, e in ((rows, one), (folded, other))
+                find_minimal_nodes(g, NodeChecks(e(None), SearchBudget()))
+                for g, e in ((rows, one), (folded, other))
             ]
             assert found[0] == found[1]
             for name, _ in measures():
@@ -142,15 +150,15 @@ def confirm(rows: Ground) -> None:
                 confirm_found(expected, told, exactly=not shuffled)
 
 
-def _ncp(ground: Ground) -> Prices:
-    return Prices(ground.ladders, MEASURES["ncp"].price)
+def _ncp(ground: LatticeProblem) -> Prices:
+    return Prices(ground.ladders, NODE_MEASURES["ncp"].price)
 
 
-def confirm_verdicts(rows: Ground, one: Engine, other: Engine) -> None:
+def confirm_verdicts(rows: LatticeProblem, one: NodeChecker, other: NodeChecker) -> None:
     priced = {
         name: (measure, Prices(rows.ladders, measure.price))
-        for name, measure in MEASURES.items()
-        if isinstance(measure, ByAttribute)
+        for name, measure in NODE_MEASURES.items()
+        if isinstance(measure, AttributeMeasure)
     }
     for node in np.ndindex(*rows.shape.dims):
         expected, told = one.check(node), other.check(node)
@@ -161,7 +169,7 @@ def confirm_verdicts(rows: Ground, one: Engine, other: Engine) -> None:
                 assert other.price(node, prices).tolist() == near(one.price(node, prices).tolist())
 
 
-def confirm_verdict(expected: Verdict, told: Verdict, limit: int) -> None:
+def confirm_verdict(expected: NodeResult, told: NodeResult, limit: int) -> None:
     # Beyond the limit the work ends, wherever in the table it is.
     assert min(told.lost, limit + 1) == min(expected.lost, limit + 1)
     assert told[1:7] == expected[1:7]
@@ -169,21 +177,21 @@ def confirm_verdict(expected: Verdict, told: Verdict, limit: int) -> None:
     assert told.below.tolist() == near(expected.below.tolist())
 
 
-def _searched(ground: Ground, engine: Any, name: str) -> list[Found]:
+def _searched(ground: LatticeProblem, engine: Any, name: str) -> list[SearchResult]:
     """By a list of nodes, and by boxes where these can be searched."""
     measure = dict(measures())[name]
     bounds = bounds_for(ground, measure)
-    probe = Probe(engine(bounds.prices), Budget())
+    probe = NodeChecks(engine(bounds.prices), SearchBudget())
     if isinstance(bounds, NoBounds):
         bounds.engine = probe.engine
     found = [optimum(bounds, probe, 3)]
-    if isinstance(measure, ByAttribute):
-        boxes = Boxes(ground, measure)
-        found.append(boxes.optimum(Probe(engine(boxes.prices), Budget()), 3))
+    if isinstance(measure, AttributeMeasure):
+        boxes = BoxSearch(ground, measure)
+        found.append(boxes.optimum(NodeChecks(engine(boxes.prices), SearchBudget()), 3))
     return found
 
 
-def confirm_found(expected: list[Found], told: list[Found], exactly: bool) -> None:
+def confirm_found(expected: list[SearchResult], told: list[SearchResult], exactly: bool) -> None:
     for one, other in zip(expected, told, strict=True):
         assert one.proven
         assert other.proven
@@ -244,18 +252,18 @@ def test_releases(name: str, few: int, data: st.DataObject) -> None:
     """The same rows are kept and grouped, in all rounds, and published alike."""
     rows = data.draw(repeated(LOCAL[name])).ground()
     folded = Folded.of(rows)
-    how = Settings(rounds=data.draw(st.sampled_from([0, 2])))
+    how = SearchSettings(rounds=data.draw(st.sampled_from([0, 2])))
     with mock.patch.object(choosing, "_FEW_ROWS", few):
         one, other = _made(rows, how), _made(folded.ground, how)
     assert (one is None) == (other is None)
     if one is None or other is None:
         return
     assert folded.rows(other.suppressed) == one.suppressed.tolist()
-    assert account(other) == account(one)
+    assert lattice_account(other) == lattice_account(one)
     for expected, told in zip(one.rounds, other.rounds, strict=True):
         assert told.node == expected.node
         assert folded.rows(told.entries) == expected.entries.tolist()
-    slow, fast = Leveled(one), Leveled(other)
+    slow, fast = LatticeRecoding(one), LatticeRecoding(other)
     place = np.searchsorted(fast.rows, folded.entry[slow.rows])  # among the entries that are kept
     assert fast.partition.count == slow.partition.count
     assert (fast.partition.labels[place] == slow.partition.labels).all()
@@ -274,7 +282,7 @@ def test_releases(name: str, few: int, data: st.DataObject) -> None:
             assert [said[ladder.name][c] for c in ladder.quasi.codes[part.entries]] == texts
 
 
-def _made(ground: Ground, how: Settings) -> Generalized | None:
+def _made(ground: LatticeProblem, how: SearchSettings) -> Generalization | None:
     try:
         return generalize(ground, how)
     except InfeasibleError:
@@ -301,63 +309,63 @@ def test_some_of_the_entries(data: st.DataObject) -> None:
 def test_a_limit_is_a_share_of_rows() -> None:
     quasi = _counted([6, 1, 1, 2])
     how = Transform(algorithm="lattice", suppression_limit=0.3)
-    ground = ground_of([quasi.quasi], [_size(10, 2)], how, np.array([6, 1, 1, 2]))
+    ground = lattice_problem([quasi.quasi], [_size(10, 2)], how, np.array([6, 1, 1, 2]))
     assert (ground.rows, ground.entries, ground.limit) == (10, 4, 3)
-    (one,) = generalize(ground, Settings("discernibility")).rounds
+    (one,) = generalize(ground, SearchSettings("discernibility")).rounds
     assert (one.node, one.entries.tolist()) == ((0,), [0, 3])
 
 
 def test_what_no_partition_satisfies_is_refused_with_a_witness() -> None:
-    ground = Ground([_counted([6, 1])], [_size(7, 8)], 0, np.array([6, 1]))
+    ground = LatticeProblem([_counted([6, 1])], [_size(7, 8)], 0, np.array([6, 1]))
     with pytest.raises(InfeasibleError, match="k-anonymity:k=8 needs 8 rows, the table has 7"):
-        generalize(ground, Settings())
+        generalize(ground, SearchSettings())
     entries = sample("text", ["x", "y"]).column
     column = Column(entries.codes, replace(entries.domain, histogram=np.array([6, 1])))
     principle = parse("frequency-l:l=2")
     demand = Demand(principle, principle.bind(column.domain), column)
-    ground = Ground([_counted([6, 1])], [demand], 0, np.array([6, 1]))
+    ground = LatticeProblem([_counted([6, 1])], [demand], 0, np.array([6, 1]))
     with pytest.raises(InfeasibleError, match="6 of 7 rows share one value, more than 1/2"):
-        generalize(ground, Settings())
+        generalize(ground, SearchSettings())
 
 
 def test_weights_and_histograms_that_disagree() -> None:
     ladder, size = _counted([6, 1]), _size(7, 2)
     for weights in ([6, 1, 1], [6, 0], [7]):
         with pytest.raises(ValueError, match="a weight for each entry"):
-            Ground([ladder], [size], 0, np.array(weights))
+            LatticeProblem([ladder], [size], 0, np.array(weights))
     with pytest.raises(ValueError, match="of a quasi-identifier does not count the rows"):
-        Ground([ladder], [size], 0, np.array([6, 2]))
+        LatticeProblem([ladder], [size], 0, np.array([6, 2]))
     entries = sample("text", ["x", "y"]).column
     principle = parse("distinct-l:l=2")
     demand = Demand(principle, principle.bind(entries.domain), entries)
     with pytest.raises(ValueError, match="of a sensitive attribute does not count the rows"):
-        Ground([ladder], [demand], 0, np.array([6, 1]))
+        LatticeProblem([ladder], [demand], 0, np.array([6, 1]))
 
 
 def test_more_rows_than_kernels_can_count() -> None:
     """Beyond 2^31 rows the rules are asked; squares are beyond 64 bits."""
     counts = [2**31, 3 * 2**31, 1]
-    ground = Ground([_counted(counts)], [_size(sum(counts), 2)], 1, np.array(counts))
-    engine = choosing.engine_for(ground, _ncp(ground), Settings())
-    assert isinstance(engine, Plain)
+    ground = LatticeProblem([_counted(counts)], [_size(sum(counts), 2)], 1, np.array(counts))
+    engine = choosing.node_checker_for(ground, _ncp(ground), SearchSettings())
+    assert isinstance(engine, PlainNodeChecker)
     verdict = engine.check((0,))
     assert (verdict.lost, verdict.suppressed, verdict.kept) == (1, 1, 2)
     assert verdict.squares == sum(n * n for n in counts)
     assert verdict.squares_kept == verdict.squares - 1
     assert verdict.apart == sum(counts) - 1
     fewer = [2**31 - 10, 8, 1]
-    ground = Ground([_counted(fewer)], [_size(sum(fewer), 2)], 1, np.array(fewer))
-    verdict = Plain(ground, None).check((0,))
-    confirm_verdict(verdict, Compiled(ground, None, PLENTY).check((0,)), 1)
+    ground = LatticeProblem([_counted(fewer)], [_size(sum(fewer), 2)], 1, np.array(fewer))
+    verdict = PlainNodeChecker(ground, None).check((0,))
+    confirm_verdict(verdict, CompiledNodeChecker(ground, None, PLENTY).check((0,)), 1)
     assert verdict.squares == sum(n * n for n in fewer)
 
 
-def _counted(counts: list[int]) -> Ladder:
+def _counted(counts: list[int]) -> QuasiLevels:
     """A quasi-identifier with an entry for each value."""
     values = [f"v{i}" for i in range(len(counts))]
     quasi = read_quasi(pl.Series("q", values), hierarchy=flat(values))
     domain = replace(quasi.domain, histogram=np.array(counts))
-    return Ladder.of(replace(quasi, domain=domain))
+    return QuasiLevels.of(replace(quasi, domain=domain))
 
 
 def _size(rows: int, k: int) -> Demand:

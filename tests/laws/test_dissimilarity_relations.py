@@ -17,7 +17,7 @@ import naive
 import wideberth as wb
 from kernels.samples import Sample, bound, sample
 from wideberth.principles import Principle, Rule
-from wideberth.principles.partition.caps import Searched
+from wideberth.principles.partition.caps import SearchedRule
 
 DELTAS = [Fraction(d) for d in ("0", "1/4", "1/2", "2/3", "0.8", "0.95", "1")]
 TREE: dict[str, str | None] = {"*": None, **dict.fromkeys("wxyz", "*")}
@@ -76,7 +76,7 @@ def test_of_numbers_delta_1_is_theorem_1_of_epsilon_m(relative: bool) -> None:
         ours = wb.Dissimilarity(epsilon=epsilon, delta=1, k=m, distance=kind)
         theirs = wb.EpsilonMAnonymity(epsilon=epsilon, m=m, relative=relative)
         rule = bound(ours, table)
-        assert isinstance(rule, Searched)
+        assert isinstance(rule, SearchedRule)
         assert rule.certain
         possible = feasible(bound(theirs, table), table)
         assert feasible(rule, table) == possible
@@ -107,7 +107,7 @@ def test_a_partition_for_epsilon_m_is_one_for_dissimilarity() -> None:
         met += 1
         weak = bound(wb.Dissimilarity(epsilon=epsilon, delta=1 - Fraction(1, m), k=m), table)
         assert weak.satisfies(table.groups(groups_by(strong, table))).all()
-        assert isinstance(weak, Searched)
+        assert isinstance(weak, SearchedRule)
         codes = np.sort(table.column.codes.astype(np.int64))
         assert weak.answer(codes, exact=False).verdict != "no"
     assert met > 25

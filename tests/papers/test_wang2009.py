@@ -9,7 +9,7 @@ import pytest
 
 import wideberth as wb
 from wideberth import datasets
-from wideberth.core.codes import encode, join
+from wideberth.core.codes import encode, join_columns
 
 TABLE_I = datasets.wang2009_table1()
 DISEASE = ("flu", "asthma", "bronchitis", "none")
@@ -32,7 +32,7 @@ def variational(p, q):
 
 def joined(table):
     """Return the four columns as one sensitive attribute."""
-    return join("disease", [encode(table[name]) for name in DISEASE])
+    return join_columns("disease", [encode(table[name]) for name in DISEASE])
 
 
 # ---- Table I

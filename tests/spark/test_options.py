@@ -8,7 +8,13 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from wideberth.cli.options import Engine, bucket_option, chosen, engine_options, memory_option
+from wideberth.cli.options import (
+    EngineOptions,
+    bucket_option,
+    chosen_engine,
+    engine_options,
+    memory_option,
+)
 from wideberth.core.memory import parse_size
 from wideberth.errors import ParameterError
 
@@ -18,7 +24,7 @@ from wideberth.errors import ParameterError
 @memory_option
 @bucket_option
 def command(**said) -> None:
-    engine = chosen(**said)
+    engine = chosen_engine(**said)
     click.echo(f"{engine.name} {engine.master} {engine.memory} {engine.bucket_rows}")
 
 
@@ -95,13 +101,13 @@ def test_sizes_that_are_none(text, told):
 
 
 def test_in_memory_a_table_is_its_path():
-    with Engine().table("people.csv") as table:
+    with EngineOptions().table("people.csv") as table:
         assert table == Path("people.csv")
 
 
 def test_on_spark_it_is_a_dataframe(spark, tmp_path):
     path = tmp_path / "people.csv"
     path.write_text("age,salary\n30,NA\n40,2000\n")
-    with Engine("spark").table(str(path)) as table:
+    with EngineOptions("spark").table(str(path)) as table:
         assert [tuple(row) for row in table.collect()] == [("30", None), ("40", "2000")]
     assert spark.range(2).count() == 2

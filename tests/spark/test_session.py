@@ -19,8 +19,12 @@ from wideberth import io
 from wideberth.engines import is_spark
 from wideberth.engines.spark import executors, session
 from wideberth.engines.spark.executors import require_executors, ship
-from wideberth.engines.spark.failures import readable
-from wideberth.engines.spark.input import fickle, read, warn_if_fickle
+from wideberth.engines.spark.failures import readable_spark_errors
+from wideberth.engines.spark.input import (
+    nondeterministic_causes,
+    read_spark_table,
+    warn_if_nondeterministic,
+)
 from wideberth.engines.spark.session import require_pyspark, require_session
 from wideberth.errors import EngineError, InfeasibleError, TableError, WideberthError
 from wideberth.io import ReadOptions, TableWarning
@@ -57,7 +61,7 @@ def test_a_heap_that_is_too_small(text, message):
     class Py4JJavaError(Exception):
         __module__ = "py4j.protocol"
 
-    with pytest.raises(EngineError, match=message) as caught, readable():
+    with pytest.raises(EngineError, match=message) as caught, readable_spark_errors():
         raise Py4JJavaError(
             f"An error occurred while calling o1.\n: {text}\n\tat x" if text else ""
         )
@@ -175,7 +179,7 @@ def test_executors_that_fit_are_asked_once(spark, context, monkeypatch):
     versions = require_executors(spark)
     assert versions["wideberth"] == wideberth.__version__
     assert versions["polars"] == pl.__version__
-    monkeypatch.setattr(executors, "probe", None)
+    monkeypatch.setattr(executors, "probe_executors", None)
     assert require_executors(spark) is versions
 
 
@@ -222,7 +226,7 @@ def test_something_is_missing_there(spark, context, tmp_path, module, content, m
 
 def test_another_minor_version(spark, context, monkeypatch):
     answer = {"host": "there", "versions": {"python": "3.9.1"}, "broken": {}}
-    monkeypatch.setattr(executors, "probe", lambda _: [answer])
+    monkeypatch.setattr(executors, "probe_executors", lambda _: [answer])
     with pytest.raises(
         EngineError, match=r"run Python 3\.9\.1 \(on there\), the driver 3"
     ) as caught:
@@ -266,20 +270,23 @@ def failing(kind: str) -> Any:
     ],
 )
 def test_a_task_that_fails(spark, capfd, kind, error, message):
-    with pytest.raises(error) as caught, readable():
+    with pytest.raises(error) as caught, readable_spark_errors():
         spark.range(3).mapInArrow(failing(kind), "id long").collect()
     assert refusal(caught).startswith(message)
     assert "ERROR" not in capfd.readouterr().err
 
 
 def test_our_error_keeps_its_exit_code(spark):
-    with pytest.raises(InfeasibleError) as caught, readable():
+    with pytest.raises(InfeasibleError) as caught, readable_spark_errors():
         spark.range(3).mapInArrow(failing("infeasible"), "id long").collect()
     assert (caught.value.exit_code, caught.value.hint) == (3, None)
 
 
 def test_a_query_that_cannot_be(spark, capfd):
-    with pytest.raises(EngineError, match=r"cannot do that: A .*`nope`") as caught, readable():
+    with (
+        pytest.raises(EngineError, match=r"cannot do that: A .*`nope`") as caught,
+        readable_spark_errors(),
+    ):
         spark.range(3).select("nope")
     refusal(caught)
     assert capfd.readouterr().err == ""
@@ -287,21 +294,24 @@ def test_a_query_that_cannot_be(spark, capfd):
 
 def test_a_cell_that_cannot_be_cast(spark, capfd):
     frame = spark.createDataFrame([(SECRET,)], "a string")
-    with pytest.raises(EngineError, match="CAST_INVALID_INPUT") as caught, readable():
+    with pytest.raises(EngineError, match="CAST_INVALID_INPUT") as caught, readable_spark_errors():
         frame.selectExpr("cast(a as int)").collect()
     refusal(caught)
     assert SECRET not in capfd.readouterr().err
 
 
 def test_other_errors_pass():
-    with pytest.raises(KeyError), readable():
+    with pytest.raises(KeyError), readable_spark_errors():
         raise KeyError("a")
-    with pytest.raises(TableError, match="as it is"), readable():
+    with pytest.raises(TableError, match="as it is"), readable_spark_errors():
         raise TableError("as it is")
 
 
 def test_a_lost_connection():
-    with pytest.raises(EngineError, match="connection to Spark is lost") as caught, readable():
+    with (
+        pytest.raises(EngineError, match="connection to Spark is lost") as caught,
+        readable_spark_errors(),
+    ):
         raise ConnectionRefusedError
     refusal(caught)
 
@@ -350,12 +360,12 @@ STEADY = {
 
 @pytest.mark.parametrize("query", FICKLE.values(), ids=FICKLE)
 def test_fickle(spark, people, query):
-    assert fickle(spark.sql(query))
+    assert nondeterministic_causes(spark.sql(query))
 
 
 @pytest.mark.parametrize("query", STEADY.values(), ids=STEADY)
 def test_steady(spark, people, query):
-    assert fickle(spark.sql(query)) == []
+    assert nondeterministic_causes(spark.sql(query)) == []
 
 
 def test_fickle_methods(spark, people):
@@ -363,29 +373,33 @@ def test_fickle_methods(spark, people):
 
     with warnings.catch_warnings(record=True):
         chance = functions.udf(lambda x: x, "long").asNondeterministic()
-    assert fickle(people.withColumn("x", chance("id"))) == ["<lambda>"]
-    assert fickle(people.dropDuplicates(["k"])) == ["dropDuplicates by some of the columns"]
-    assert fickle(people.dropDuplicates()) == []
-    assert fickle(people.sample(0.5)) == []  # PySpark draws a seed when the table is made
-    assert fickle(people.repartition(3).sample(0.5))
+    assert nondeterministic_causes(people.withColumn("x", chance("id"))) == ["<lambda>"]
+    assert nondeterministic_causes(people.dropDuplicates(["k"])) == [
+        "dropDuplicates by some of the columns"
+    ]
+    assert nondeterministic_causes(people.dropDuplicates()) == []
+    assert (
+        nondeterministic_causes(people.sample(0.5)) == []
+    )  # PySpark draws a seed when the table is made
+    assert nondeterministic_causes(people.repartition(3).sample(0.5))
 
 
 def test_what_is_kept_is_settled(people):
     chance = people.selectExpr("*", "rand() as chance")
-    assert fickle(chance) == ["rand"]
-    assert fickle(chance.localCheckpoint()) == []
+    assert nondeterministic_causes(chance) == ["rand"]
+    assert nondeterministic_causes(chance.localCheckpoint()) == []
     chance.persist()  # after it was asked
     try:
-        assert fickle(chance) == []
-        assert fickle(chance.select("chance")) == []
+        assert nondeterministic_causes(chance) == []
+        assert nondeterministic_causes(chance.select("chance")) == []
     finally:
         chance.unpersist()
 
 
 def test_the_warning_says_why(people):
     with pytest.warns(TableWarning, match=r"may change .* \(limit without an order\): write it"):
-        warn_if_fickle(people.limit(3))
-    warn_if_fickle(people)
+        warn_if_nondeterministic(people.limit(3))
+    warn_if_nondeterministic(people)
 
 
 # files
@@ -394,8 +408,8 @@ def test_the_warning_says_why(people):
 def both(spark, path: Path, options: ReadOptions) -> tuple[Any, Any]:
     """Return a file's columns and rows, read by Spark and by ourselves."""
     ours = io.read(path, options)
-    with readable():
-        frame = read(spark, path, options)
+    with readable_spark_errors():
+        frame = read_spark_table(spark, path, options)
         rows = [tuple(row) for row in frame.collect()]
     return (frame.columns, rows), (ours.columns, ours.rows())
 
@@ -444,7 +458,7 @@ def test_parquet(spark, tmp_path):
         path.parent.mkdir(exist_ok=True)
         table.write_parquet(path)
     for path in (tmp_path / "one.parquet", str(tmp_path / "folder"), f"file://{tmp_path}/folder"):
-        frame = read(spark, path)
+        frame = read_spark_table(spark, path)
         assert [tuple(row) for row in frame.collect()] == table.rows()
 
 
@@ -471,7 +485,7 @@ def test_files_that_cannot_be_read(spark, tmp_path, name, content, message):
     if content is not None:
         path.write_bytes(content)
     with pytest.raises(TableError) as caught:
-        read(spark, path)
+        read_spark_table(spark, path)
     assert message in refusal(caught)
 
 
@@ -479,13 +493,13 @@ def test_an_encoding_unknown_to_spark(spark, tmp_path):
     path = tmp_path / "people.csv"
     path.write_bytes(b"a,b\n1,2\n")
     with pytest.raises(TableError, match="does not read the encoding cp1252") as caught:
-        read(spark, path, ReadOptions(encoding="cp1252"))
+        read_spark_table(spark, path, ReadOptions(encoding="cp1252"))
     refusal(caught)
 
 
 def test_a_folder_without_tables(spark, tmp_path):
     with pytest.raises(TableError, match="holds no Parquet files") as caught:
-        read(spark, tmp_path)
+        read_spark_table(spark, tmp_path)
     refusal(caught)
 
 
@@ -494,16 +508,19 @@ def test_a_folder_without_tables(spark, tmp_path):
 def test_a_ragged_row_fails_whichever_column_is_asked_for(spark, tmp_path, row, column):
     path = tmp_path / "people.csv"
     path.write_text(f"a,b,c\n{row}\n{SECRET},5,6\n")
-    frame = read(spark, path)
+    frame = read_spark_table(spark, path)
     for job in (frame.select(column).collect, frame.count):
-        with pytest.raises(EngineError, match="more or fewer fields") as caught, readable():
+        with (
+            pytest.raises(EngineError, match="more or fewer fields") as caught,
+            readable_spark_errors(),
+        ):
             job()
         refusal(caught)
 
 
 def test_somewhere_that_cannot_be_reached(spark):
     with pytest.raises(TableError, match="Spark cannot read s3a://nobody/table") as caught:
-        read(spark, "s3a://nobody/table")
+        read_spark_table(spark, "s3a://nobody/table")
     refusal(caught)
 
 
@@ -511,13 +528,13 @@ def test_somewhere_that_cannot_be_reached(spark):
 
 
 def test_a_session_that_is_there_is_used_and_left_on(spark):
-    with session.opened(None) as opened:
+    with session.open_spark_session(None) as opened:
         assert opened.sparkContext is spark.sparkContext
-    with session.opened("local[2]"):
+    with session.open_spark_session("local[2]"):
         pass
     assert spark.range(3).count() == 3
     with pytest.raises(EngineError, match="is a Spark session already") as caught:
-        session.opened("local[1]").__enter__()
+        session.open_spark_session("local[1]").__enter__()
     refusal(caught)
 
 
@@ -545,7 +562,7 @@ def alone(monkeypatch):
 )
 def test_masters_out_of_reach(alone, master, message):
     with pytest.raises(EngineError) as caught:
-        session.opened(master).__enter__()
+        session.open_spark_session(master).__enter__()
     assert message in refusal(caught)
 
 
@@ -553,11 +570,11 @@ def test_no_java(alone, tmp_path):
     alone.delenv("JAVA_HOME", raising=False)
     alone.setenv("PATH", str(tmp_path))
     with pytest.raises(EngineError, match="needs Java, and there is none") as caught:
-        session.opened(None).__enter__()
+        session.open_spark_session(None).__enter__()
     assert "openjdk-17" in refusal(caught)
     alone.setenv("JAVA_HOME", str(tmp_path))
     with pytest.raises(EngineError, match=r"none at JAVA_HOME"):
-        session.opened(None).__enter__()
+        session.open_spark_session(None).__enter__()
 
 
 @pytest.mark.parametrize(
@@ -575,7 +592,7 @@ def test_another_java(alone, tmp_path, said, message):
     java.chmod(0o755)
     alone.setenv("JAVA_HOME", str(tmp_path))
     with pytest.raises(EngineError, match="needs Java 17 or newer") as caught:
-        session.opened(None).__enter__()
+        session.open_spark_session(None).__enter__()
     assert message in refusal(caught)
 
 
@@ -583,8 +600,8 @@ def test_another_java(alone, tmp_path, said, message):
 ALONE = """
 import os, sys
 from wideberth.engines.spark.executors import require_executors
-from wideberth.engines.spark.failures import readable
-from wideberth.engines.spark.session import opened
+from wideberth.engines.spark.failures import readable_spark_errors as readable
+from wideberth.engines.spark.session import open_spark_session as opened
 from wideberth.errors import EngineError
 
 def fail(batches):

@@ -271,12 +271,12 @@ class Killed(BaseException):
 @pytest.mark.parametrize("replacing", [True, False], ids=["old", "none"])
 def test_killed_while_spark_gives_files_their_places(spark, tmp_path, monkeypatch, replacing, at):
     """No manifest is ever beside a table of another release, and the next run repairs."""
-    from wideberth.engines.spark.store import Place, require_folder
+    from wideberth.engines.spark.store import SparkTarget, require_folder
 
     path = tmp_path / "out.parquet"
 
     def save(text: str, *, force: bool = True) -> None:
-        place = Place.of(spark, str(path), force=force)
+        place = SparkTarget.of(spark, str(path), force=force)
         with place.drafts() as (draft, note):
             Path(draft).mkdir()
             (Path(draft) / "part.parquet").write_text(text)
@@ -288,9 +288,9 @@ def test_killed_while_spark_gives_files_their_places(spark, tmp_path, monkeypatc
 
     if replacing:
         save("old")
-    honest, count = Place._rename, 0
+    honest, count = SparkTarget._rename, 0
 
-    def rename(self: Place, *given: object) -> None:
+    def rename(self: SparkTarget, *given: object) -> None:
         nonlocal count
         count += 1
         if count == at:
@@ -302,9 +302,9 @@ def test_killed_while_spark_gives_files_their_places(spark, tmp_path, monkeypatc
 
     expected = 4 if replacing else 2
     with monkeypatch.context() as patch:
-        patch.setattr(Place, "_rename", rename)
+        patch.setattr(SparkTarget, "_rename", rename)
         if at <= expected:
-            patch.setattr(Place, "_end", killed)
+            patch.setattr(SparkTarget, "_end", killed)
             with pytest.raises(Killed):
                 save("new")
         else:
@@ -316,7 +316,7 @@ def test_killed_while_spark_gives_files_their_places(spark, tmp_path, monkeypatc
         assert shown() == ["new", "new"]
     else:
         with pytest.warns(io.TableWarning, match=r"stopped while it wrote out\.parquet"):
-            Place.of(spark, str(path), force=True).system.close()
+            SparkTarget.of(spark, str(path), force=True).system.close()
         assert shown() == (["old", "old"] if replacing else [])
     save("next")
     assert shown() == ["next", "next"]
@@ -332,21 +332,21 @@ def mode(path: Path) -> int:
 
 def test_drafts_of_spark_are_private(spark, tmp_path, monkeypatch):
     """Nobody else may look into them before they take their places; then as everywhere."""
-    from wideberth.engines.spark.store import Place
+    from wideberth.engines.spark.store import SparkTarget
 
     path, usual, seen = tmp_path / "out.parquet", tmp_path / "usual", []
     usual.mkdir()
     (usual / "file").touch()
-    honest = Place._rename
+    honest = SparkTarget._rename
 
-    def rename(self: Place, *given: object) -> None:
+    def rename(self: SparkTarget, *given: object) -> None:
         (draft,) = tmp_path.glob(".*.draft.out.parquet")
         seen.append((mode(draft), mode(tmp_path / ".out.parquet.unfinished")))
         honest(self, *given)
 
-    monkeypatch.setattr(Place, "_rename", rename)
+    monkeypatch.setattr(SparkTarget, "_rename", rename)
     for text in ("old", "new"):
-        with Place.of(spark, str(path), force=True).drafts() as (draft, note):
+        with SparkTarget.of(spark, str(path), force=True).drafts() as (draft, note):
             Path(draft).mkdir()
             (Path(draft) / "part.parquet").write_text(text)
             note(text)
@@ -360,16 +360,16 @@ def test_drafts_of_spark_are_private(spark, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("where", ["here", "elsewhere"])
 def test_drafts_of_spark_that_a_kill_left_are_swept(spark, tmp_path, monkeypatch, where):
-    from wideberth.engines.spark.store import Place
+    from wideberth.engines.spark.store import SparkTarget
 
     path = str(tmp_path / "out.parquet")
     if where == "elsewhere":
-        monkeypatch.setattr(Place, "local", None)
+        monkeypatch.setattr(SparkTarget, "local", None)
 
     def killed() -> Path:
         with monkeypatch.context() as patch:
-            patch.setattr(Place, "_delete", lambda *_: None)
-            with Place.of(spark, path, force=True).drafts() as (draft, _):
+            patch.setattr(SparkTarget, "_delete", lambda *_: None)
+            with SparkTarget.of(spark, path, force=True).drafts() as (draft, _):
                 Path(draft).mkdir()
                 (Path(draft) / "part.parquet").write_text("people")
                 raise Killed
@@ -380,14 +380,14 @@ def test_drafts_of_spark_that_a_kill_left_are_swept(spark, tmp_path, monkeypatch
     unrelated = tmp_path / ".0123abcd.draft.an.out.parquet"
     unrelated.mkdir()
     if where == "elsewhere":
-        Place.of(spark, path, force=True).system.close()
+        SparkTarget.of(spark, path, force=True).system.close()
         assert left.exists()  # there are no locks: a run may have it
         for found in (*left.iterdir(), left):
             os.utime(found, (0, 0))
-    with Place.of(spark, path, force=True).drafts() as (living, note):
+    with SparkTarget.of(spark, path, force=True).drafts() as (living, note):
         assert not left.exists()
         Path(living).mkdir()
-        Place.of(spark, path, force=True).system.close()
+        SparkTarget.of(spark, path, force=True).system.close()
         assert Path(living).exists()
         note("new")
     assert sorted(p.name for p in tmp_path.iterdir()) == [
@@ -399,12 +399,12 @@ def test_drafts_of_spark_that_a_kill_left_are_swept(spark, tmp_path, monkeypatch
 
 def test_an_old_release_of_sparks_is_kept_when_drafts_are_gone(spark, tmp_path, monkeypatch):
     """Somebody removed what looked like rubbish after a kill."""
-    from wideberth.engines.spark.store import Place
+    from wideberth.engines.spark.store import SparkTarget
 
     path = tmp_path / "out.parquet"
 
     def save(text: str) -> None:
-        with Place.of(spark, str(path), force=True).drafts() as (draft, note):
+        with SparkTarget.of(spark, str(path), force=True).drafts() as (draft, note):
             Path(draft).mkdir()
             (Path(draft) / "part.parquet").write_text(text)
             note(text)
@@ -414,21 +414,21 @@ def test_an_old_release_of_sparks_is_kept_when_drafts_are_gone(spark, tmp_path, 
 
     save("old")
     with monkeypatch.context() as patch:
-        patch.setattr(Place, "_end", killed)
-        honest = Place._rename
+        patch.setattr(SparkTarget, "_end", killed)
+        honest = SparkTarget._rename
 
-        def rename(self: Place, source: Any, target: Any) -> None:
+        def rename(self: SparkTarget, source: Any, target: Any) -> None:
             if ".draft." in source.toString() and "manifest" not in source.getName():
                 raise Killed
             honest(self, source, target)
 
-        patch.setattr(Place, "_rename", rename)
+        patch.setattr(SparkTarget, "_rename", rename)
         with pytest.raises(Killed):
             save("new")
     for draft in tmp_path.glob(".*.draft.*"):
         shutil.rmtree(draft)
     with pytest.warns(io.TableWarning, match="what it had replaced is back"):
-        Place.of(spark, str(path), force=True).system.close()
+        SparkTarget.of(spark, str(path), force=True).system.close()
     assert (path / "part.parquet").read_text() == "old"
     assert Path(f"{path}.manifest.json").read_text() == "old"
 

@@ -24,7 +24,7 @@ from wideberth import datasets, io
 from wideberth.ui import jobs
 from wideberth.ui.app import create
 from wideberth.ui.jobs import JobError, Jobs
-from wideberth.ui.open_tables import Desk
+from wideberth.ui.open_tables import AppSession
 from wideberth.ui.security import HEADER, Key
 from wideberth.ui.workspace import Workspace
 
@@ -44,7 +44,7 @@ def census(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def client() -> Iterator[TestClient]:
     with Workspace.open() as workspace:
-        app = create(Desk(workspace, Jobs()), key=KEY, port=PORT)
+        app = create(AppSession(workspace, Jobs()), key=KEY, port=PORT)
         headers = {"Cookie": f"wideberth-{PORT}=cookie", HEADER: "csrf"}
         base = f"http://127.0.0.1:{PORT}/way"
         with TestClient(app, base_url=base, headers=headers) as client:
@@ -199,7 +199,7 @@ def test_a_seed_is_for_one_run_and_export_warns_of_it(client: TestClient, table:
 def test_a_run_that_was_not_judged_is_exported_on_demand_only(client: TestClient, table: str):
     change(client, table)
     run = made(client, table)
-    desk: Desk = client.app.state.desk  # type: ignore[attr-defined]
+    desk: AppSession = client.app.state.desk  # type: ignore[attr-defined]
     result = desk.run(table.rpartition("/")[2], "1").result
     assert result is not None
     result.update(report=None, charts=None, problem={"what": "out of memory", "hint": None})
@@ -419,7 +419,7 @@ def test_what_is_infeasible_is_told_and_nothing_kept(client: TestClient, table: 
     assert told["witness"] in told["what"]
     assert told["hint"]
     assert client.get(f"{run}/export").status_code == 404
-    desk: Desk = client.app.state.desk  # type: ignore[attr-defined]
+    desk: AppSession = client.app.state.desk  # type: ignore[attr-defined]
     folder = desk.tables[table.rpartition("/")[2]].folder
     end = monotonic() + PATIENCE
     while any(folder.glob("run-*/made")):
@@ -531,7 +531,7 @@ def test_a_run_that_could_not_begin_is_in_nobodys_way(client: TestClient, table:
     rows = [[value, "*"] for value in SEXES]
     told = client.post(f"{table}/hierarchy", json={"column": "sex", "rows": rows}).json()
     change(client, table, hierarchies={"sex": told["rule"]})
-    desk: Desk = client.app.state.desk  # type: ignore[attr-defined]
+    desk: AppSession = client.app.state.desk  # type: ignore[attr-defined]
     (desk.tables[table.rpartition("/")[2]].folder / told["rule"]["file"]).unlink()
     assert client.post(f"{table}/runs").status_code == 422
     change(client, table, hierarchies={})
@@ -541,7 +541,7 @@ def test_a_run_that_could_not_begin_is_in_nobodys_way(client: TestClient, table:
 def test_a_name_that_is_no_text(client: TestClient, census: Path, tmp_path: Path):
     path = tmp_path / os.fsdecode(b"caf\xe9.csv")
     path.write_bytes(census.read_bytes())
-    desk: Desk = client.app.state.desk  # type: ignore[attr-defined]
+    desk: AppSession = client.app.state.desk  # type: ignore[attr-defined]
     assert client.portal is not None
     table = client.portal.call(desk.open_path, str(path))  # JSON has no form for such a name
     assert "caf\ufffd.csv" in client.get("/").text
@@ -562,7 +562,7 @@ def test_runs_are_compared_on_one_yardstick(client: TestClient, table: str):
     # Of two adversaries it is the worse one, as in the figures of a release.
     for what in ("Worst chance to guess", "Worst chance to find a row"):
         assert f"{what}, group known or not" in text
-    desk: Desk = client.app.state.desk  # type: ignore[attr-defined]
+    desk: AppSession = client.app.state.desk  # type: ignore[attr-defined]
     weighed = desk.tables[table.rpartition("/")[2]].weighed
     near, wide = (weighed[run, "salary", "3000"] for run in (1, 2))
     assert near > wide  # who asks for less gets less, which his own reach of 10 would hide

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from wideberth.principles import registry
-from wideberth.ui.choices import KINDS, MEANINGS, SENTENCES, catalogue
+from wideberth.ui.choices import MEANINGS, PRINCIPLE_KINDS, SENTENCES, catalogue
 
 
 def test_all_principles_that_can_be_made_are_offered():
@@ -24,7 +24,7 @@ def test_a_sentence_names_the_parameters_that_must_be_given(name: str):
 
 
 def test_kinds_offer_principles_that_exist_and_have_words():
-    offered = {name for kind in KINDS.values() for name in kind["principles"]}
+    offered = {name for kind in PRINCIPLE_KINDS.values() for name in kind["principles"]}
     assert offered <= set(catalogue())
     assert offered <= set(SENTENCES)
 

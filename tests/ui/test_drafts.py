@@ -20,8 +20,8 @@ from wideberth.errors import PolicyError
 from wideberth.ui import attachments
 from wideberth.ui.app import create
 from wideberth.ui.jobs import Jobs
-from wideberth.ui.open_tables import Desk
-from wideberth.ui.saved import MOST, Drafts, state_folder
+from wideberth.ui.open_tables import AppSession
+from wideberth.ui.saved import MAX_SAVED_SETTINGS, SettingsStore, state_folder
 from wideberth.ui.security import HEADER
 from wideberth.ui.workspace import Workspace
 
@@ -41,7 +41,7 @@ def people(tmp_path: Path) -> Path:
 def app(state: Path) -> Iterator[TestClient]:
     """Run the app in a folder of its own; at the end it is gone, as if killed, without a word."""
     with Workspace.open() as workspace:
-        desk = Desk(workspace, Jobs(), Drafts(state))
+        desk = AppSession(workspace, Jobs(), SettingsStore(state))
         headers = {"Cookie": f"wideberth-{PORT}=cookie", HEADER: "csrf"}
         base = f"http://127.0.0.1:{PORT}/way"
         with TestClient(create(desk, key=KEY, port=PORT), base_url=base, headers=headers) as client:
@@ -84,7 +84,7 @@ def same(one: dict[str, Any], other: dict[str, Any]) -> bool:
 def numbers(client: TestClient, state: Path) -> list[str]:
     """Return the drafts that the first page offers."""
     page = client.get("/").text
-    return [draft.number for draft in Drafts(state).left() if draft.number in page]
+    return [draft.number for draft in SettingsStore(state).left() if draft.number in page]
 
 
 def test_settings_are_exported_and_reopened_before_any_run(tmp_path: Path, people: Path) -> None:
@@ -124,11 +124,11 @@ def test_packages_that_are_no_good(tmp_path: Path, people: Path) -> None:
         return held.getvalue()
 
     whole = packed(policytoml="version = 1\n")
-    big = packed(policytoml="#" * (attachments.LARGEST + 1))
+    big = packed(policytoml="#" * (attachments.MAX_ATTACHMENT_BYTES + 1))
     assert len(big) < 1 << 20  # what is small packed need not be small
     for data in (packed(other="x"), packed(policytoml="", a_policytoml=""), whole[:-30], big):
         with pytest.raises(PolicyError):
-            attachments.unpacked(data)
+            attachments.unpack_policy(data)
     with app(tmp_path / "state") as client:
         table = opened(client, json={"path": str(people)})
         assert client.post(f"{table}/policy", content=big).status_code == 422
@@ -228,7 +228,7 @@ def test_a_state_folder_that_cannot_be_used_is_told(tmp_path: Path, people: Path
 
 
 def test_only_drafts_of_this_user_are_listed(tmp_path: Path) -> None:
-    drafts = Drafts(tmp_path / "state")
+    drafts = SettingsStore(tmp_path / "state")
     draft = drafts.new("people.csv", None)
     draft.keep(POLICY, tmp_path)
     assert drafts.left() == []  # it is held
@@ -248,15 +248,17 @@ def test_only_drafts_of_this_user_are_listed(tmp_path: Path) -> None:
 
 
 def test_the_oldest_go(tmp_path: Path) -> None:
-    drafts = Drafts(tmp_path / "state")
-    for number in range(MOST + 2):
+    drafts = SettingsStore(tmp_path / "state")
+    for number in range(MAX_SAVED_SETTINGS + 2):
         draft = drafts.new(f"{number}.csv", None)
         draft.keep(POLICY, tmp_path)
         about = draft.folder / "about.json"
         about.write_text(about.read_text().replace(draft.saved, f"2024-01-01T00:00:{number:02}"))
         draft.release()
-    assert [one.name for one in drafts.left()] == [f"{n}.csv" for n in range(MOST + 1, 1, -1)]
-    assert len(list(drafts.folder.iterdir())) == MOST
+    assert [one.name for one in drafts.left()] == [
+        f"{n}.csv" for n in range(MAX_SAVED_SETTINGS + 1, 1, -1)
+    ]
+    assert len(list(drafts.folder.iterdir())) == MAX_SAVED_SETTINGS
 
 
 def test_the_state_folder_is_where_the_system_says(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -275,7 +277,7 @@ def test_files_that_could_not_be_read_are_not_listed(tmp_path: Path, people: Pat
             "/api/tables/upload?name=torn.parquet", content=torn.read_bytes()
         ).json()["table"]
         until(client, f"/api/tables/{wrong}", "failed")
-        desk: Desk = client.app.state.desk  # type: ignore[attr-defined]
+        desk: AppSession = client.app.state.desk  # type: ignore[attr-defined]
         folder = desk.tables[wrong].folder
         assert "torn.parquet" not in client.get("/").text
         assert "cannot be opened" in client.get(f"/tables/{wrong}/data").text

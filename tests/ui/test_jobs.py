@@ -37,12 +37,12 @@ ENDLESS = """
 import time
 from wideberth.io import documents
 
-def text_of(path, most, read=documents.text_of):
+def read_text(path, most, read=documents.read_text):
     while path.name == "endless.csv":
         time.sleep(0.1)
     return read(path, most)
 
-documents.text_of = text_of
+documents.read_text = read_text
 """
 
 
@@ -392,7 +392,7 @@ def test_more_than_the_most_at_once(
     waiting: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One more waits for its turn, and is refused if that does not come."""
-    monkeypatch.setattr("wideberth.ui.jobs.MOST", 2)
+    monkeypatch.setattr("wideberth.ui.jobs.MAX_JOBS", 2)
 
     async def play(jobs: Jobs) -> None:
         running = [await jobs.start("hierarchy", waiting) for _ in range(2)]

@@ -20,7 +20,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
 from wideberth.ui import security
-from wideberth.ui.security import holders, listed
+from wideberth.ui.security import connection_owners, parse_connection_list
 
 #: Connect as a user, do something with that, say which port it is, and wait to be told to end.
 _CONNECT = """
@@ -36,7 +36,7 @@ sys.stdin.read()
 
 
 def is_stranger(client: Any, server: Any) -> bool | None:
-    return security.is_stranger(listed(), client, server)
+    return security.is_stranger(connection_owners(), client, server)
 
 
 @pytest.fixture
@@ -136,7 +136,7 @@ def test_every_state_counts(
 
 
 def holder(lines: list[str], near: Any, far: Any) -> object:
-    return holders(lines).get((security._written(near), security._written(far)))
+    return parse_connection_list(lines).get((security._written(near), security._written(far)))
 
 
 def test_both_ends_count() -> None:
@@ -222,13 +222,13 @@ async def until(holds: Callable[[], bool]) -> None:
 def counted(monkeypatch: pytest.MonkeyPatch, answer: Any = None) -> list[int]:
     """Count the readings of the lists; they may have another answer."""
     readings: list[int] = []
-    truly = listed
+    truly = connection_owners
 
     def read() -> Any:
         readings.append(threading.get_ident())
         return truly() if answer is None else answer()
 
-    monkeypatch.setattr(security, "listed", read)
+    monkeypatch.setattr(security, "connection_owners", read)
     return readings
 
 
@@ -239,7 +239,7 @@ class Everybody(dict[Any, Any]):
         self.uid = uid
 
     def get(self, key: Any, default: Any = None) -> Any:
-        return security._Holder(self.uid, 7)
+        return security._SocketOwner(self.uid, 7)
 
 
 def test_one_reading_is_for_all_that_wait(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -254,8 +254,10 @@ def test_one_reading_is_for_all_that_wait(monkeypatch: pytest.MonkeyPatch) -> No
             await until(lambda: b" 204 " in asked.heard)
             assert len(readings) < len(many) / 4
             assert threading.get_ident() not in readings  # not in the event loop
-            assert len(state.connections) <= security.MOST + 1
-            await until(lambda: sum(one.lost.done() for one in idle) >= len(many) - security.MOST)
+            assert len(state.connections) <= security.MAX_CONNECTIONS + 1
+            await until(
+                lambda: sum(one.lost.done() for one in idle) >= len(many) - security.MAX_CONNECTIONS
+            )
 
     asyncio.run(main())
 
@@ -285,7 +287,7 @@ def test_strangers_are_closed_and_nothing_is_read(
 def test_few_wait_to_be_known(monkeypatch: pytest.MonkeyPatch) -> None:
     going = threading.Event()
     counted(monkeypatch, lambda: going.wait(60) and Everybody(os.geteuid()))
-    monkeypatch.setattr(security, "MOST_WAITING", 10)
+    monkeypatch.setattr(security, "MAX_WAITING_CONNECTIONS", 10)
 
     async def main() -> None:
         async with serving() as (port, state):
@@ -300,7 +302,7 @@ def test_few_wait_to_be_known(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_new_connection_beside_busy_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     counted(monkeypatch, lambda: Everybody(os.geteuid()))
-    monkeypatch.setattr(security, "MOST", 3)
+    monkeypatch.setattr(security, "MAX_CONNECTIONS", 3)
 
     async def main() -> None:
         async with serving() as (port, state):

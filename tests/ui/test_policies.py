@@ -26,7 +26,7 @@ from wideberth.cli import main
 from wideberth.core.exact import fraction
 from wideberth.errors import PolicyError
 from wideberth.policy.settings import Transform
-from wideberth.principles import iterate, parse, plain
+from wideberth.principles import iterate, parse, plain_value
 from wideberth.ui import policy_forms
 
 ROLES = {
@@ -83,7 +83,7 @@ def meaning(principle: wb.Principle) -> Any:
 def settings_of(principle: wb.Principle) -> dict[str, Any]:
     """Return an entry of a policy as the app keeps it: plain JSON."""
     said = {
-        key: list(value) if isinstance(value, tuple) else plain(value)
+        key: list(value) if isinstance(value, tuple) else plain_value(value)
         for key, value in principle.given().items()
     }
     return json.loads(json.dumps({"name": principle.name, **said}))
@@ -93,14 +93,14 @@ def settings_of(principle: wb.Principle) -> dict[str, Any]:
 
 
 def test_everything_round_trips():
-    text = policy_forms.toml(EVERYTHING, name="people.csv")
+    text = policy_forms.policy_toml(EVERYTHING, name="people.csv")
     assert same(EVERYTHING, text)
-    assert policy_forms.read(text) == policy_forms.normal(EVERYTHING)
-    assert policy_forms.toml(policy_forms.read(text), name="people.csv") == text
+    assert policy_forms.read_policy_text(text) == policy_forms.normal(EVERYTHING)
+    assert policy_forms.policy_toml(policy_forms.read_policy_text(text), name="people.csv") == text
 
 
 def test_sections_come_in_the_order_in_which_people_read():
-    text = policy_forms.toml(EVERYTHING)
+    text = policy_forms.policy_toml(EVERYTHING)
     marks = ["version", "group", "population", "[roles]", "[types]", "[table]", "[[principle]]"]
     marks += ["[hierarchies]", "[transform]"]
     places = [text.index(f"\n{mark}") for mark in marks]
@@ -111,7 +111,7 @@ def test_sections_come_in_the_order_in_which_people_read():
 def test_load_reads_it(tmp_path):
     content = {key: EVERYTHING[key] for key in ("roles", "principle", "hierarchies", "transform")}
     path = tmp_path / "policy.toml"
-    path.write_bytes(policy_forms.toml(content).encode())
+    path.write_bytes(policy_forms.policy_toml(content).encode())
     loaded = wb.Policy.load(path)
     assert loaded.hierarchies["disease"] == str(tmp_path / "hierarchies" / "disease.csv")
     assert loaded.principles == wb.Policy.of(content).principles
@@ -121,9 +121,9 @@ def test_load_reads_it(tmp_path):
 def test_every_principle_round_trips(cls):
     entry = settings_of(parse(cls.example))
     content = {"roles": ROLES, "principle": [entry]}
-    text = policy_forms.toml(content)
+    text = policy_forms.policy_toml(content)
     assert same(content, text)
-    (principle,) = wb.Policy.of(policy_forms.read(text)).principles
+    (principle,) = wb.Policy.of(policy_forms.read_policy_text(text)).principles
     assert meaning(principle) == meaning(parse(cls.example))
 
 
@@ -132,8 +132,11 @@ def test_every_principle_round_trips(cls):
 )
 def test_numbers_stay_exact(number):
     content = {"roles": ROLES, "principle": [{"name": "delta-l", "delta": number, "l": 2}]}
-    assert same(content, policy_forms.toml(content))
-    assert policy_forms.read(policy_forms.toml(content))["principle"][0]["delta"] == number
+    assert same(content, policy_forms.policy_toml(content))
+    assert (
+        policy_forms.read_policy_text(policy_forms.policy_toml(content))["principle"][0]["delta"]
+        == number
+    )
 
 
 @pytest.mark.parametrize(
@@ -162,19 +165,21 @@ def test_numbers_stay_exact(number):
 )
 def test_what_goes_without_saying_is_left_out(given, kept):
     content = {"roles": ROLES, "transform": given}
-    text = policy_forms.toml(content)
+    text = policy_forms.policy_toml(content)
     assert tomllib.loads(text).get("transform") == kept
     plainly = {key: value for key, value in given.items() if value is not None}
     assert same({"roles": ROLES, "transform": plainly}, text)
 
 
 def test_empty_sections_are_left_out():
-    text = policy_forms.toml({"roles": {"quasi": ["a"], "sensitive": []}, "types": {}, "table": {}})
+    text = policy_forms.policy_toml(
+        {"roles": {"quasi": ["a"], "sensitive": []}, "types": {}, "table": {}}
+    )
     assert tomllib.loads(text) == {"version": 1, "roles": {"quasi": ["a"]}}
 
 
 def test_what_is_read_has_every_role():
-    assert policy_forms.read("") == {
+    assert policy_forms.read_policy_text("") == {
         "version": 1,
         "roles": {"identifier": [], "quasi": [], "sensitive": [], "insensitive": []},
         "principle": [],
@@ -203,10 +208,10 @@ def test_whatever_columns_are_called(columns, name):
         "hierarchies": {quasi: {"mask": 5, "char": "#"}, other: f"hierarchies/{name}.csv"},
         "transform": {"weights": {quasi: 2, other: 0.5}},
     }
-    text = policy_forms.toml(content, name=name)
+    text = policy_forms.policy_toml(content, name=name)
     text.encode()
     assert same(content, text)
-    assert policy_forms.read(text.encode()) == policy_forms.normal(content)
+    assert policy_forms.read_policy_text(text.encode()) == policy_forms.normal(content)
     said = called(policy_forms.python(content, table=name, output="release.csv"))
     assert said["table"] == name
     assert said["quasi"] == [quasi, other]
@@ -219,15 +224,15 @@ def test_whatever_columns_are_called(columns, name):
 
 @given(st.text())
 def test_the_first_line_is_one_comment(name):
-    text = policy_forms.toml({"roles": {"quasi": ["a"]}}, name=name)
+    text = policy_forms.policy_toml({"roles": {"quasi": ["a"]}}, name=name)
     assert text.encode().decode().split("\n")[1] == "version = 1"
     assert tomllib.loads(text) == {"version": 1, "roles": {"quasi": ["a"]}}
 
 
 def test_a_name_that_no_file_can_hold():
-    assert '"people?.csv"' in policy_forms.toml({}, name="people\udcff.csv")
+    assert '"people?.csv"' in policy_forms.policy_toml({}, name="people\udcff.csv")
     with pytest.raises(PolicyError, match="is not text"):
-        policy_forms.toml({"roles": {"quasi": ["a\udcff"]}})
+        policy_forms.policy_toml({"roles": {"quasi": ["a\udcff"]}})
 
 
 # Somebody's file
@@ -252,18 +257,18 @@ def test_a_name_that_no_file_can_hold():
 )
 def test_what_is_no_policy(text, message):
     with pytest.raises(PolicyError, match=message):
-        policy_forms.read(text)
+        policy_forms.read_policy_text(text)
 
 
 def test_windows_and_marks():
     text = '\ufeffversion = 1\r\n[roles]\r\nquasi = ["a"]\r\n'
-    assert policy_forms.read(text) == policy_forms.read(text.encode())
-    assert policy_forms.read(text)["roles"]["quasi"] == ["a"]
+    assert policy_forms.read_policy_text(text) == policy_forms.read_policy_text(text.encode())
+    assert policy_forms.read_policy_text(text)["roles"]["quasi"] == ["a"]
 
 
 def test_what_is_read_can_be_told_as_json():
     text = '[roles]\nsensitive = ["day"]\n[[principle]]\nname = "recursive-cl"\nc = 2\nl = 2\n'
-    content = policy_forms.read(text + "allowed = [1979-05-27, 7, true]")
+    content = policy_forms.read_policy_text(text + "allowed = [1979-05-27, 7, true]")
     assert content["principle"][0]["allowed"] == ["1979-05-27", 7, True]
     json.dumps(content, allow_nan=False)
 
@@ -521,7 +526,7 @@ def test_file_command_and_python_make_the_same_release(people, case):
     content = {**ASKED, **CASES[case]}
     told = {"table": "people 1.csv"}
     Path("policy.toml").write_text(
-        policy_forms.toml(content, name="people 1.csv"), encoding="utf-8"
+        policy_forms.policy_toml(content, name="people 1.csv"), encoding="utf-8"
     )
     line = policy_forms.command_line(content, output="by command.csv", **told) + " --seed 7"
     command, *words = shlex.split(line)
@@ -546,7 +551,7 @@ def test_both_run_as_they_are_pasted(people):
     """In a shell of their own."""
     content = {**ASKED, **CASES["mondrian"]}
     told = {"table": "people 1.csv"}
-    Path("policy.toml").write_text(policy_forms.toml(content), encoding="utf-8")
+    Path("policy.toml").write_text(policy_forms.policy_toml(content), encoding="utf-8")
     line = policy_forms.command_line(content, output="one.csv", **told) + " --seed 7"
     folder = str(Path(sys.executable).parent)
     path = {**os.environ, "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}"}

@@ -16,7 +16,7 @@ from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import Message, Receive, Scope, Send
 
-from wideberth.ui.security import HEADER, Key, Safety
+from wideberth.ui.security import HEADER, AccessControl, Key
 
 PORT = 8765
 HOST = f"127.0.0.1:{PORT}"
@@ -52,7 +52,7 @@ def ask(
     """Send one request for something below the secret part of the paths."""
 
     async def sent() -> httpx.Response:
-        transport = httpx.ASGITransport(Safety(app, port=port, key=key))
+        transport = httpx.ASGITransport(AccessControl(app, port=port, key=key))
         async with httpx.AsyncClient(transport=transport) as client:
             return await client.request(method, f"http://{host}{root}{target}", headers=headers)
 
@@ -122,7 +122,7 @@ def raw(scope: dict[str, Any], app: Any = inner) -> list[Message]:
     async def receive() -> Message:
         return await asyncio.Event().wait()  # type: ignore[return-value] # nothing more comes
 
-    asyncio.run(Safety(app, port=PORT, key=KEY)({"type": "http", **scope}, receive, send))
+    asyncio.run(AccessControl(app, port=PORT, key=KEY)({"type": "http", **scope}, receive, send))
     return said
 
 
@@ -337,7 +337,7 @@ def test_the_app_is_told_when_the_server_starts_and_ends():
     async def nothing(*_: object) -> Any:
         return {}
 
-    asyncio.run(Safety(app, port=PORT, key=KEY)({"type": "lifespan"}, nothing, nothing))
+    asyncio.run(AccessControl(app, port=PORT, key=KEY)({"type": "lifespan"}, nothing, nothing))
     assert seen == ["lifespan"]
 
 
@@ -414,7 +414,7 @@ ROUTES = [
 
 def safe_inside() -> Starlette:
     """Return an app with the middleware where it should be: below what Starlette says of bugs."""
-    return Starlette(routes=ROUTES, middleware=[Middleware(Safety, port=PORT, key=KEY)])
+    return Starlette(routes=ROUTES, middleware=[Middleware(AccessControl, port=PORT, key=KEY)])
 
 
 def sent_to(app: Any, target: str) -> httpx.Response:
@@ -447,7 +447,7 @@ def test_a_bug_is_told_to_a_script_in_json(capsys):
 
 
 def test_a_bug_below_what_starlette_says_gives_nothing_away(capsys):
-    answer = sent_to(Safety(Starlette(routes=ROUTES), port=PORT, key=KEY), "/bad")
+    answer = sent_to(AccessControl(Starlette(routes=ROUTES), port=PORT, key=KEY), "/bad")
     told = capsys.readouterr()
     assert answer.status_code == 500
     assert "KeyError in test_safety.py:" in told.err
@@ -482,7 +482,7 @@ def test_what_ends_a_task_passes_through(error, capsys):
 
     async def sent() -> None:
         with pytest.raises(error):
-            await Safety(app, port=PORT, key=KEY)(ASKED, None, None)  # type: ignore[arg-type]
+            await AccessControl(app, port=PORT, key=KEY)(ASKED, None, None)  # type: ignore[arg-type]
 
     asyncio.run(sent())
     assert capsys.readouterr().err == ""

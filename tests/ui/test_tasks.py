@@ -36,11 +36,11 @@ from wideberth.errors import (
 from wideberth.policy.guesses import guess_columns
 from wideberth.policy.policy import Policy
 from wideberth.policy.proposal import policy_text
-from wideberth.ui.tasks.advise import advise, thinned
-from wideberth.ui.tasks.hierarchy import hierarchy, protect
-from wideberth.ui.tasks.open import fits, profile
+from wideberth.ui.tasks.advise import advise_task, thin_curve
+from wideberth.ui.tasks.hierarchy import hierarchy_task, protect
+from wideberth.ui.tasks.open import fits_task, profile
 from wideberth.ui.tasks.possible import possible
-from wideberth.ui.tasks.release import plain, release
+from wideberth.ui.tasks.release import release_task, without_charts
 
 
 def quiet(phase: str, done: int, total: int) -> None:
@@ -278,7 +278,7 @@ def test_strange_names(tmp_path: Path) -> None:
 
 
 def advised(path: Path, on: str, content: dict[str, Any] | None = None) -> dict[str, Any]:
-    told = advise(
+    told = advise_task(
         path=str(path), content=content or CONTENT, folder=str(path.parent), column=on, tell=quiet
     )
     assert json.loads(json.dumps(told, allow_nan=False)) == told
@@ -336,7 +336,7 @@ def test_advice_says_what_is_wrong(table: Path) -> None:
 @given(st.lists(st.integers(0, 1000), min_size=1, max_size=60), st.integers(2, 9))
 def test_a_thinned_curve_claims_no_more(values: list[int], most: int) -> None:
     whole = wb.advise(values).to_dict()["curve"]
-    thin = thinned(whole, most)
+    thin = thin_curve(whole, most)
     assert len(thin) <= max(most, 2)
     assert thin[0] == whole[0]
     assert thin[-1] == whole[-1]
@@ -541,11 +541,11 @@ def test_a_column_made_sensitive_gets_a_principle_that_goes_with_the_others(tabl
 
 def test_a_type_that_does_not_fit_is_refused_with_the_row(table: Path) -> None:
     given: dict[str, Any] = {"path": str(table), "content": CONTENT, "folder": "", "tell": quiet}
-    assert fits(column="age", kind="float", **given) == {"column": "age", "type": "float"}
+    assert fits_task(column="age", kind="float", **given) == {"column": "age", "type": "float"}
     with pytest.raises(TableError, match="column 'disease', row 1: not an integer"):
-        fits(column="disease", kind="integer", **given)
+        fits_task(column="disease", kind="integer", **given)
     with pytest.raises(WideberthError):
-        fits(column="height", kind="integer", **given)
+        fits_task(column="height", kind="integer", **given)
 
 
 def test_roles_need_not_be_complete(table: Path) -> None:
@@ -557,7 +557,7 @@ def test_roles_need_not_be_complete(table: Path) -> None:
 
 
 def tried(path: Path, on: str, rule: Any, **content: Any) -> dict[str, Any]:
-    told = hierarchy(
+    told = hierarchy_task(
         path=str(path),
         content={**CONTENT, **content},
         folder=str(path.parent),
@@ -594,7 +594,7 @@ def test_levels_are_those_of_an_audit_s_findings(tmp_path: Path) -> None:
     frame = pl.DataFrame({"age": [1] * 6 + [2] * 6, "ill": ill})
     frame.write_csv(tmp_path / "ill.csv")
     roles = {"quasi": ["age"], "sensitive": ["ill"]}
-    told = hierarchy(
+    told = hierarchy_task(
         path=str(tmp_path / "ill.csv"),
         content={"roles": roles},
         folder=str(tmp_path),
@@ -653,7 +653,7 @@ def released(path: Path, content: dict[str, Any], **more: Any) -> tuple[dict[str
     output = path.parent / "made"
     output.mkdir(mode=0o700)
     asked = {"path": str(path), "content": content, "folder": str(path.parent), "seed": 7} | more
-    told = release(**asked, output=str(output), tell=quiet)
+    told = release_task(**asked, output=str(output), tell=quiet)
     assert json.loads(json.dumps(told, allow_nan=False)) == told
     return told, output
 
@@ -766,7 +766,7 @@ def test_nothing_is_replaced(table: Path) -> None:
     (table.parent / "made").mkdir()
     (table.parent / "made" / "release.csv").write_text("mine")
     with pytest.raises(OutputError, match="exists"):
-        release(
+        release_task(
             path=str(table),
             content=CONTENT,
             folder="",
@@ -782,7 +782,7 @@ def test_charts_become_plain() -> None:
     chart = Chart(
         name="a", title="b", text="c", columns=("x",), rows=[("1",)], spec={"mark": "bar"}
     )
-    made = plain({"on": "salary", "charts": [chart], "more": ({"one": chart}, 5, None)})
+    made = without_charts({"on": "salary", "charts": [chart], "more": ({"one": chart}, 5, None)})
     assert made["charts"][0]["spec"] == {"mark": "bar"}
     assert made["more"][1:] == [5, None]
     json.dumps(made, allow_nan=False)
@@ -791,7 +791,7 @@ def test_charts_become_plain() -> None:
 def test_progress_is_told(table: Path, tmp_path: Path) -> None:
     heard: list[str] = []
     (tmp_path / "out").mkdir()
-    release(
+    release_task(
         path=str(table),
         content=CONTENT,
         folder="",

@@ -99,7 +99,7 @@ def reproduce(
     setting = Setting(rows=rows, seed=seed, given=[str(path) for path in given])
     for path in setting.given:
         if not Path(path).is_dir():
-            io.names_of(path)  # says what is wrong with it, before the work
+            io.column_names(path)  # says what is wrong with it, before the work
     _check_given(studies, setting)
     folder = Path(output)
     _check_folder(folder, studies, force=force)

@@ -175,7 +175,7 @@ def _files(given: Sequence[str]) -> Iterator[tuple[str, set[str]]]:
 
 
 def _columns(path: str | Path) -> set[str]:
-    return {_plain(name) for name in io.names_of(path)}
+    return {_plain(name) for name in io.column_names(path)}
 
 
 def _plain(name: str) -> str:

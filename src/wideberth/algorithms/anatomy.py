@@ -4,7 +4,7 @@ The optimal method sorts the rows by buckets of similar values and deals them to
 turn: no group gets two of a bucket that has no more rows than there are groups. Rows are left out
 only where some bucket has more than its share, and then as few as possible. MBF (Wang et al. 2013)
 is the greedy method that it is compared with. Where similarity has no buckets, because leaves of
-the tree lie at unequal depth, `scatter` takes care of every conflict by itself.
+the tree lie at unequal depth, `group_dissimilar` takes care of every conflict by itself.
 """
 
 from __future__ import annotations
@@ -19,26 +19,31 @@ from math import ceil
 import numpy as np
 
 from wideberth.algorithms.demand import Demand
-from wideberth.algorithms.suppression import proven, refused, suppress, uncrowded
+from wideberth.algorithms.suppression import (
+    is_proven_fewest,
+    suppress,
+    suppression_error,
+    thin_windows,
+)
 from wideberth.core.codes import Column
 from wideberth.core.exact import Ints, fraction
 from wideberth.core.groups import Partition
 from wideberth.errors import InfeasibleError, ParameterError
 from wideberth.kernels.randomness import Chance
-from wideberth.principles.dissimilarity import Scattered
-from wideberth.principles.feasibility.limits import Crowding, crowding
+from wideberth.principles.dissimilarity import LEDiversityRule
+from wideberth.principles.feasibility.limits import WindowShareLimit, window_share_limit
 from wideberth.principles.feasibility.refusal import weaker
 from wideberth.principles.partition.deal import deal, shuffled_within
-from wideberth.principles.partition.tree_conflicts import WAYS, scatter
-from wideberth.principles.proximity import _Neighbourhoods
+from wideberth.principles.partition.tree_conflicts import SEARCH_METHODS, group_dissimilar
+from wideberth.principles.proximity import _NeighborhoodShare
 
 
 @dataclass(frozen=True, eq=False)
-class Dealt:
+class AnatomyGroups:
     """Groups of a table."""
 
     labels: Ints  # -1: the row is left out
-    # "buckets", the principle's own "search", or the way that `scatter` found: "dealing",
+    # "buckets", the principle's own "search", or the way that `group_dissimilar` found: "dealing",
     # "colouring", "components" or "patterns"
     how: str
     at_least: int | None  # how many rows must be left out, whatever the groups; None if not known
@@ -63,7 +68,7 @@ def anatomize(
     method: str = "optimal",
     group_rows: int | None = None,
     limit: float = 0.0,
-) -> Dealt:
+) -> AnatomyGroups:
     """Put the rows of a table into groups by their sensitive values alone."""
     # The demands are all on one attribute; at most one of them is not monotone.
     lead = next((d for d in demands if not d.rule.monotone), demands[0])
@@ -74,7 +79,7 @@ def anatomize(
         raise ParameterError(
             f"method {method} knows no values that need no protection", hint='method = "optimal"'
         )
-    if isinstance(rule, Scattered) and rule.line is None and rule.allowance is None:
+    if isinstance(rule, LEDiversityRule) and rule.line is None and rule.allowance is None:
         dealt = _scattered(rule, codes, method, group_rows, rng)
     elif method == "mbf":
         dealt = _largest_first(lead, codes, rng)
@@ -93,7 +98,7 @@ def anatomize(
                 f"maximal bucket first would leave out {lost:,} of {rows:,} rows",
                 hint=f'method = "optimal", which leaves out {least:,}',
             )
-        raise refused(lead, rows, lost, limit, at_least=least)
+        raise suppression_error(lead, rows, lost, limit, at_least=least)
     if not _satisfied([d for d in demands if d is not lead], dealt):
         raise _unable(lead, demands)
     return dealt
@@ -108,11 +113,11 @@ def _codes(demand: Demand) -> Ints:
     return _column(demand).codes.astype(np.int64)
 
 
-def _crowds(demand: Demand) -> Crowding | None:
-    return crowding(demand.rule, _column(demand).domain.size)
+def _crowds(demand: Demand) -> WindowShareLimit | None:
+    return window_share_limit(demand.rule, _column(demand).domain.size)
 
 
-def _satisfied(demands: Sequence[Demand], dealt: Dealt) -> bool:
+def _satisfied(demands: Sequence[Demand], dealt: AnatomyGroups) -> bool:
     """Return whether all groups satisfy demands that were not dealt for."""
     for demand in demands:
         column = _column(demand)
@@ -136,8 +141,8 @@ def _unable(lead: Demand, demands: Sequence[Demand]) -> InfeasibleError:
 
 
 def _scattered(
-    rule: Scattered, codes: Ints, method: str, group_rows: int | None, rng: Chance
-) -> Dealt:
+    rule: LEDiversityRule, codes: Ints, method: str, group_rows: int | None, rng: Chance
+) -> AnatomyGroups:
     """Handle similarity that is not transitive; larger groups only if they cost no row."""
     if method == "mbf":
         raise ParameterError(
@@ -145,14 +150,14 @@ def _scattered(
             "similar makes none",
             hint='method = "optimal", or "components": coarser, but safe',
         )
-    ways = ("components",) if method == "components" else WAYS
+    ways = ("components",) if method == "components" else SEARCH_METHODS
     for rows in range(group_rows or 0, rule.least, -1):
-        found = scatter(codes, rule.near, rows, rng, ways, complete=True)
+        found = group_dissimilar(codes, rule.near, rows, rng, ways, complete=True)
         if not found.left_out:
             break
     else:
-        found = scatter(codes, rule.near, rule.least, rng, ways)
-    return Dealt(found.labels, found.how, found.at_least)
+        found = group_dissimilar(codes, rule.near, rule.least, rng, ways)
+    return AnatomyGroups(found.labels, found.how, found.at_least)
 
 
 # ---- dealing in turn
@@ -165,19 +170,19 @@ def _in_turn(
     group_rows: int | None,
     limit: float,
     rng: Chance,
-) -> Dealt:
+) -> AnatomyGroups:
     """Leave out what must be, then deal the rest in the order of their buckets."""
     gone = suppress(demands, rows, limit, rng)
     kept = np.setdiff1d(np.arange(rows), gone, assume_unique=True) if len(gone) else slice(None)
     crowd = _crowds(lead)
     codes = _codes(lead)[kept]
     # For several demands rows are left out in turn, and for some even one takes more than it must.
-    least = not len(gone) or (len(demands) == 1 and proven(lead))
+    least = not len(gone) or (len(demands) == 1 and is_proven_fewest(lead))
     at_least = len(gone) if least else None
     labels = np.full(rows, -1, dtype=np.int64)
     unit = max(d.rule.unit for d in demands)
     numbers = _numbers(unit, demands, crowd, codes, group_rows)
-    if isinstance(lead.rule, _Neighbourhoods):
+    if isinstance(lead.rule, _NeighborhoodShare):
         numbers = chain(numbers, lead.rule.numbers(codes, unit))
     for hands in numbers:
         places = codes if crowd is None else crowd.place[codes]
@@ -185,12 +190,12 @@ def _in_turn(
         # If no crowd has more rows than there are groups, a group has one row of it at most. And
         # that is no more than its share: no group has fewer rows than the rule asks for.
         sure = crowd is not None and crowd.fullest(codes)[0] <= hands
-        dealt = Dealt(labels, "buckets", at_least)
+        dealt = AnatomyGroups(labels, "buckets", at_least)
         if _satisfied([d for d in demands if not sure or d is not lead], dealt):
             return dealt
     if crowd is None and not lead.rule.monotone:  # it may know better than any order of values
         labels[kept] = lead.rule.finish(codes, rng)
-        dealt = Dealt(labels, "search", at_least)
+        dealt = AnatomyGroups(labels, "search", at_least)
         if _satisfied(demands, dealt):
             return dealt
     raise _unable(lead, demands)
@@ -199,7 +204,7 @@ def _in_turn(
 def _numbers(
     unit: int,
     demands: Sequence[Demand],
-    crowd: Crowding | None,
+    crowd: WindowShareLimit | None,
     codes: Ints,
     group_rows: int | None,
 ) -> Iterator[int]:
@@ -221,7 +226,7 @@ def _numbers(
 # ---- the paper's greedy method
 
 
-def _largest_first(lead: Demand, codes: Ints, rng: Chance) -> Dealt:
+def _largest_first(lead: Demand, codes: Ints, rng: Chance) -> AnatomyGroups:
     crowd = _crowds(lead)
     if crowd is None or (crowd.reach != np.arange(len(crowd.reach))).any():
         raise ParameterError(
@@ -231,7 +236,7 @@ def _largest_first(lead: Demand, codes: Ints, rng: Chance) -> Dealt:
         )
     place = crowd.place[codes]
     labels = maximal_bucket_first(place, ceil(1 / crowd.share), rng)
-    return Dealt(labels, "buckets", len(place) - int(uncrowded(place, crowd).sum()))
+    return AnatomyGroups(labels, "buckets", len(place) - int(thin_windows(place, crowd).sum()))
 
 
 def maximal_bucket_first(buckets: Ints, wanted: int, rng: Chance) -> Ints:

@@ -3,8 +3,8 @@
 Least for a single demand of these kinds, by the proofs beside the code: no crowd beyond a share
 ((ε,m), (δ,l), frequency l, (α,k), m-uniqueness, (l,e) on trees with leaves at equal depth),
 entropy l, and recursive (c,l) without required values. Where it matters who is near whom, and if
-several demands are met in turn until all are: sound, but not always least. `fewest` bounds from
-below how many rows must go, and a refusal says no more than is proven.
+several demands are met in turn until all are: sound, but not always least. `fewest_suppressed`
+bounds from below how many rows must go, and a refusal says no more than is proven.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from wideberth.core.groups import Groups
 from wideberth.errors import InfeasibleError
 from wideberth.kernels.randomness import Chance
 from wideberth.principles import Rule
-from wideberth.principles.dissimilarity import Scattered
+from wideberth.principles.dissimilarity import LEDiversityRule
 from wideberth.principles.diversity import RecursiveCLDiversity, _Entropy, _Recursive
-from wideberth.principles.feasibility.limits import Crowding, crowding
-from wideberth.principles.feasibility.nearness import last
-from wideberth.principles.feasibility.refusal import Alternative, refusal
-from wideberth.principles.partition.caps import Searched
+from wideberth.principles.feasibility.limits import WindowShareLimit, window_share_limit
+from wideberth.principles.feasibility.nearness import last_possible
+from wideberth.principles.feasibility.refusal import Alternative, infeasible_error
+from wideberth.principles.partition.caps import SearchedRule
 from wideberth.principles.partition.deal import shuffled_within
-from wideberth.principles.partition.decide import clique, crowded, overfull
-from wideberth.principles.partition.swap import part
-from wideberth.principles.partition.tree_conflicts import scatter
+from wideberth.principles.partition.decide import clique, clique_witness, row_witness
+from wideberth.principles.partition.swap import deal_apart
+from wideberth.principles.partition.tree_conflicts import group_dissimilar
 from wideberth.principles.proximity import _Variance
 
 #: Rows are picked so often at most, or so many in all; where it takes a search, far fewer.
@@ -68,12 +68,14 @@ def suppress(
         if best is not None and rows - len(best) <= most:
             return np.setdiff1d(everyone, best, assume_unique=True)
         if at_least is None:
-            at_least = fewest(demands, rows)
+            at_least = fewest_suppressed(demands, rows)
         if at_least > most:  # others would not do either
             break
     assert at_least is not None  # noqa: S101 - there is one try at least
     lost = None if best is None else rows - len(best)
-    raise refused(culprit, rows, lost, limit, at_least=at_least, enough=_together(demands))
+    raise suppression_error(
+        culprit, rows, lost, limit, at_least=at_least, enough=_together(demands)
+    )
 
 
 def _tries(demands: Sequence[Demand], rows: int) -> int:
@@ -81,7 +83,7 @@ def _tries(demands: Sequence[Demand], rows: int) -> int:
     if len(demands) == 1:
         return 1
     # Which of several equal rows goes may decide whether other attributes' demands can be met.
-    slow = any(isinstance(d.rule, Searched) and d.rule.line is None for d in demands)
+    slow = any(isinstance(d.rule, SearchedRule) and d.rule.line is None for d in demands)
     return min(max(_ROWS // ((_SLOW if slow else 1) * max(rows, 1)), 1), _TRIES)
 
 
@@ -102,20 +104,23 @@ def _in_turn(demands: Sequence[Demand], kept: Ints, rng: Chance, begin: int) -> 
     return kept
 
 
-def fewest(demands: Sequence[Demand], rows: int) -> int:
+def fewest_suppressed(demands: Sequence[Demand], rows: int) -> int:
     """Return how many rows must be left out, at least: all of them if nothing helps."""
     least = max(_fewest(demand, rows) for demand in demands)
     return rows if rows - least < max(demand.rule.least for demand in demands) else least
 
 
-def proven(demand: Demand) -> bool:
+def is_proven_fewest(demand: Demand) -> bool:
     """Return whether no fewer rows than `suppress` leaves out for one demand alone will do."""
     rule = demand.rule
-    if demand.column is None or (isinstance(rule, Searched) and rule.line is None):
+    if demand.column is None or (isinstance(rule, SearchedRule) and rule.line is None):
         return False
     if isinstance(rule, _Recursive):
         return not rule.guarded
-    return isinstance(rule, _Entropy) or crowding(rule, demand.column.domain.size) is not None
+    return (
+        isinstance(rule, _Entropy)
+        or window_share_limit(rule, demand.column.domain.size) is not None
+    )
 
 
 def _fewest(demand: Demand, rows: int) -> int:
@@ -126,15 +131,15 @@ def _fewest(demand: Demand, rows: int) -> int:
         return 0
     if rule.upward or rows < rule.least:
         return rows
-    if proven(demand):
+    if is_proven_fewest(demand):
         kept = _reduced(demand, everyone, rng)
         return rows if kept is None else rows - len(kept)
     if column is None:
         return 1
     counts = np.bincount(column.codes, minlength=column.domain.size)
-    if isinstance(rule, Scattered) and rule.allowance is None:
-        return scatter(column.codes.astype(np.int64), rule.near, rule.least, rng).at_least
-    if isinstance(rule, Searched):
+    if isinstance(rule, LEDiversityRule) and rule.allowance is None:
+        return group_dissimilar(column.codes.astype(np.int64), rule.near, rule.least, rng).at_least
+    if isinstance(rule, SearchedRule):
         return 0  # no partition was found: there may be one
     if isinstance(rule, _Recursive):
         assert isinstance(demand.principle, RecursiveCLDiversity)  # noqa: S101
@@ -162,7 +167,7 @@ def _together(demands: Sequence[Demand]) -> bool:
     return all(d.column is None and d.rule.least <= dealt[0].rule.least for d in others)
 
 
-def refused(
+def suppression_error(
     demand: Demand,
     rows: int,
     lost: int | None,  # how many were left out; None if it was not found which to leave out
@@ -172,12 +177,12 @@ def refused(
     enough: bool = True,  # whether it is certain that the rest will do
 ) -> InfeasibleError:
     """Return the error that says how many rows would have to be left out, as far as is known."""
-    error = refusal(demand.principle, demand.column, rows)
+    error = infeasible_error(demand.principle, demand.column, rows)
     found = lost if enough and lost != rows else None
-    return with_rows(error, rows, limit, at_least=at_least, found=found)
+    return hint_at_suppression(error, rows, limit, at_least=at_least, found=found)
 
 
-def with_rows(
+def hint_at_suppression(
     error: InfeasibleError,
     rows: int,
     limit: float | Fraction,
@@ -260,20 +265,20 @@ def _reduced(demand: Demand, kept: Ints, rng: Chance) -> Ints | None:
     if column is None:
         return None  # fewer rows do not make a group larger
     codes = column.codes[kept].astype(np.int64)
-    scattered = isinstance(rule, Scattered) and rule.allowance is None
-    if isinstance(rule, Scattered) and scattered and rule.line is None:
-        found = scatter(codes, rule.near, rule.least, rng)
+    scattered = isinstance(rule, LEDiversityRule) and rule.allowance is None
+    if isinstance(rule, LEDiversityRule) and scattered and rule.line is None:
+        found = group_dissimilar(codes, rule.near, rule.least, rng)
         return _verified(demand, kept[found.labels >= 0])
-    if isinstance(rule, Searched) and rule.line is None:
-        quota = peeled(rule, codes)
+    if isinstance(rule, SearchedRule) and rule.line is None:
+        quota = peel_crowds(rule, codes)
         if quota is None:
             return None
         places = rule.among(codes)[1]
         return _verified(demand, kept[_chosen(places, quota, rng)])
-    crowd = crowding(rule, column.domain.size)
+    crowd = window_share_limit(rule, column.domain.size)
     if crowd is not None:
         place = crowd.place[codes]
-        return _verified(demand, kept[_chosen(place, uncrowded(place, crowd), rng)])
+        return _verified(demand, kept[_chosen(place, thin_windows(place, crowd), rng)])
     capped = _capped(rule, column, codes, rng)
     return None if capped is None else _verified(demand, kept[_chosen(codes, capped, rng)])
 
@@ -291,7 +296,7 @@ def _chosen(places: Ints, quota: Ints, rng: Chance) -> Ints:
     return np.sort(order[rank < quota[places[order]]])
 
 
-def uncrowded(places: Ints, crowd: Crowding) -> Ints:
+def thin_windows(places: Ints, crowd: WindowShareLimit) -> Ints:
     """Return how many rows to keep at each place so that no crowd exceeds its share."""
     # Let keep(t) be the most rows without a crowd of more than t. A choice whose fullest crowd has
     # t rows is permitted if t is at most its share, so the best one has keep(t) rows for the
@@ -316,7 +321,7 @@ def uncrowded(places: Ints, crowd: Crowding) -> Ints:
 
 
 def _keep(counts: Ints, first: Ints, most: int) -> Ints:
-    """Return keep(t) of `uncrowded` as a quota for each place."""
+    """Return keep(t) of `thin_windows` as a quota for each place."""
     # From left to right, each place keeps as many rows as fit into the crowd that ends with it. If
     # that is too many, one row of the crowd must go, and the last reaches farthest to the right: it
     # is in the way of every row that any other is in the way of.
@@ -359,7 +364,7 @@ def _capped(rule: Rule, column: Column, codes: Ints, rng: Chance) -> Ints | None
     def good(kept: Ints) -> bool:
         return bool(kept.sum()) and bool(rule.satisfies(_group(kept))[0])
 
-    cap = last(int(counts.max()), lambda cap: good(quota(cap)))
+    cap = last_possible(int(counts.max()), lambda cap: good(quota(cap)))
     kept = quota(cap)
     if not good(kept) or not isinstance(rule, _Entropy):
         return kept
@@ -370,7 +375,7 @@ def _capped(rule: Rule, column: Column, codes: Ints, rng: Chance) -> Ints | None
         result[more[:extra]] += 1
         return result
 
-    return topped(last(len(more), lambda extra: good(topped(extra))))
+    return topped(last_possible(len(more), lambda extra: good(topped(extra))))
 
 
 # -----------------------------------------------------------------------------
@@ -389,7 +394,7 @@ _WORK = 1 << 22
 _MOST = 4096
 
 
-def peeled(rule: Searched, codes: Ints) -> Ints | None:
+def peel_crowds(rule: SearchedRule, codes: Ints) -> Ints | None:
     """Return how many rows of each value to keep, in ascending order of values; None if unknown."""
     if len(codes) > _MOST:
         return None
@@ -399,7 +404,7 @@ def peeled(rule: Searched, codes: Ints) -> Ints | None:
     while left.sum() >= max(rule.smallest, len(codes) // 2):  # to lose more helps nobody
         crowd = near @ left
         worst = int(np.where(left > 0, crowd, 0).argmax())
-        if crowded(int(left.sum()), int(crowd[worst]) - 1, rule.cap, rule.smallest):
+        if row_witness(int(left.sum()), int(crowd[worst]) - 1, rule.cap, rule.smallest):
             left[worst] -= 1
             continue
         rows = np.repeat(np.arange(len(left)), left)
@@ -408,7 +413,7 @@ def peeled(rule: Searched, codes: Ints) -> Ints | None:
             continue
         many = len(rows)
         hands, steps = many // rule.smallest, 2 * many
-        if part(relation, rows, hands, rule.cap, rule.smallest, steps, _WORK) is not None:
+        if deal_apart(relation, rows, hands, rule.cap, rule.smallest, steps, _WORK) is not None:
             return left
         for _ in range(max(1, many // _AT_A_TIME)):
             worst = int(np.where(left > 0, near @ left, 0).argmax())
@@ -416,10 +421,10 @@ def peeled(rule: Searched, codes: Ints) -> Ints | None:
     return None
 
 
-def _trimmed(left: Ints, together: Ints, rule: Searched) -> bool:
+def _trimmed(left: Ints, together: Ints, rule: SearchedRule) -> bool:
     """Take as many rows from a crowd as there is no room for; return whether there were any."""
     gone = 0
-    while overfull(int(left.sum()), int(left[together].sum()), rule.cap, rule.smallest):
+    while clique_witness(int(left.sum()), int(left[together].sum()), rule.cap, rule.smallest):
         left[together[int(left[together].argmax())]] -= 1
         gone += 1
     return gone > 0

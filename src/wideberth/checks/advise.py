@@ -18,13 +18,13 @@ from wideberth import engines, io
 from wideberth.core.codes import Column, Domain
 from wideberth.core.exact import Ints, fraction
 from wideberth.core.memory import bounded
-from wideberth.core.names import by_column, prefix_of
+from wideberth.core.names import prefix_of, spread_over_columns
 from wideberth.core.text import as_html
 from wideberth.core.types import TYPES, infer_type
-from wideberth.distances import Metric
+from wideberth.distances import DistanceFunction
 from wideberth.errors import InfeasibleError, ParameterError, TableError, what_to_type
 from wideberth.policy.policy import Policy
-from wideberth.policy.spec import names_of
+from wideberth.policy.spec import columns_named
 from wideberth.principles import (
     Dissimilarity,
     DistinctLDiversity,
@@ -33,18 +33,18 @@ from wideberth.principles import (
     lookup,
 )
 from wideberth.principles.allowance import allowed_codes
-from wideberth.principles.columns import Subject, require_column
+from wideberth.principles.columns import GroupedTable, require_column
 from wideberth.principles.feasibility.gaps import Spacing
-from wideberth.principles.feasibility.limits import Limit, Whole, crowding
+from wideberth.principles.feasibility.limits import Limit, WholeTable, window_share_limit
 from wideberth.principles.feasibility.nearness import DissimilarityAdvice
-from wideberth.principles.feasibility.refusal import refusal
+from wideberth.principles.feasibility.refusal import infeasible_error
 
 # -----------------------------------------------------------------------------
 # Which sensitive attribute advice is asked about, and the table it is in.
 
 
 @dataclass(frozen=True)
-class About:
+class AdvisedAttribute:
     """The sensitive attribute that is asked about, and what is known of its columns."""
 
     names: list[str]
@@ -60,13 +60,13 @@ class About:
         types: Mapping[str, str] | None,
         hierarchies: Mapping[str, Any] | None,
         policy: Policy | None,
-    ) -> About:
+    ) -> AdvisedAttribute:
         """Settle it by a table's columns; see `advise`."""
         types, hierarchies = dict(types or {}), dict(hierarchies or {})
-        names = names_of(sensitive, frame.columns)
+        names = columns_named(sensitive, frame.columns)
         if policy is not None:
             types, hierarchies = {**policy.types, **types}, {**policy.hierarchies, **hierarchies}
-            listed = names_of(policy.roles.get("sensitive"), frame.columns)
+            listed = columns_named(policy.roles.get("sensitive"), frame.columns)
             if not names and (len(listed) == 1 or prefix_of(listed) is not None):
                 names = listed
         if not names and frame.width == 1:
@@ -81,7 +81,10 @@ class About:
                     command=f"--sensitive {several[0] if several else 'COLUMN'}",
                 ),
             )
-        types, hierarchies = by_column(types, frame.columns), by_column(hierarchies, frame.columns)
+        types, hierarchies = (
+            spread_over_columns(types, frame.columns),
+            spread_over_columns(hierarchies, frame.columns),
+        )
         for name in names:
             require_column(frame, name)
         for kind in types.values():
@@ -107,7 +110,7 @@ class About:
         }
 
 
-def adopted(table: object, policy: Policy | None) -> pl.DataFrame:
+def load_advice_table(table: object, policy: Policy | None) -> pl.DataFrame:
     """Take in a table, a file or a single column, with its numbers and dates read."""
     if isinstance(table, str | Path):
         return io.read(table, policy.options if policy else None)
@@ -145,7 +148,7 @@ def _in_memory(table: object) -> pl.DataFrame:
 
 
 #: An int where it is whole, a float where that denotes it exactly, else a Fraction.
-Number: TypeAlias = int | float | Fraction
+AnyNumber: TypeAlias = int | float | Fraction
 
 _NUMERIC = ("integer", "float", "decimal", "date")
 #: What is said about an attribute besides (ε,m): a principle, the parameter, the others' values.
@@ -231,9 +234,9 @@ def advise(
         return advice
     if policy is not None and not isinstance(policy, Policy):
         policy = Policy.load(policy)
-    frame = adopted(table, policy)
-    about = About.of(frame, **asked, policy=policy)
-    subject = Subject(frame[about.names], **about.known)
+    frame = load_advice_table(table, policy)
+    about = AdvisedAttribute.of(frame, **asked, policy=policy)
+    subject = GroupedTable(frame[about.names], **about.known)
     return Advice(subject, max_memory=max_memory, allowed=allowed)
 
 
@@ -255,7 +258,7 @@ class Advice:
 
     def __init__(
         self,
-        subject: Subject,
+        subject: GroupedTable,
         *,
         max_memory: int | None = None,
         rows: int | None = None,
@@ -267,7 +270,7 @@ class Advice:
         self.sensitive = "+".join(self._on)
         self._subject = subject
         self._max_memory = max_memory
-        self._far: dict[str | Metric, DissimilarityAdvice] = {}
+        self._far: dict[str | DistanceFunction, DissimilarityAdvice] = {}
         self._at_hand = rows is None
         self.rows = subject.frame.height if rows is None else rows
         series = subject.frame[self._on[0]]
@@ -280,7 +283,7 @@ class Advice:
         self.vector = len(self._on) > 1 or kind == "vector"
 
     @cached_property
-    def _numbers(self) -> Whole:
+    def _numbers(self) -> WholeTable:
         probe = EpsilonMAnonymity(epsilon=0, m=1)
         if self.vector:
             raise TableError(
@@ -290,7 +293,7 @@ class Advice:
         return self._whole(probe)
 
     @cached_property
-    def _values(self) -> Whole:
+    def _values(self) -> WholeTable:
         return self._whole(DistinctLDiversity(l=1))
 
     @property
@@ -298,16 +301,16 @@ class Advice:
         """The values of the attribute, how many rows hold each, and its semantic tree, if any."""
         return self._values.domain
 
-    def _whole(self, principle: Principle) -> Whole:
+    def _whole(self, principle: Principle) -> WholeTable:
         """Return the whole table, as a principle reads the attribute."""
         column = self._subject.column(self._on, principle)
-        return Whole(column, self.rows, self._counted(column))
+        return WholeTable(column, self.rows, self._counted(column))
 
     def _counted(self, column: Column) -> Ints | None:
         """Return how many rows hold each code, if the codes are not one for each row."""
         return None if self._at_hand else column.domain.histogram
 
-    def dissimilarity(self, distance: str | Metric = "auto") -> DissimilarityAdvice:
+    def dissimilarity(self, distance: str | DistanceFunction = "auto") -> DissimilarityAdvice:
         """Return what (ε,δ)^k-dissimilarity is possible.
 
         Parameters
@@ -345,18 +348,18 @@ class Advice:
         principle = EpsilonMAnonymity(
             epsilon=epsilon, m=1, relative=relative, e1=e1, e2=e2, allowed=self.allowed
         )
-        crowd = crowding(self._numbers.bind(principle), self._numbers.domain.size)
+        crowd = window_share_limit(self._numbers.bind(principle), self._numbers.domain.size)
         assert crowd is not None  # noqa: S101 - (ε,m) is all about crowds
         groups = self._numbers.groups
         return self.rows // max(crowd.fullest(groups.codes, groups.counts)[0], 1)
 
-    def max_epsilon(self, m: int, *, relative: bool = False) -> Number:
+    def max_epsilon(self, m: int, *, relative: bool = False) -> AnyNumber:
         """Return the ε that (ε,m)-anonymity must stay below; the bound itself is out of reach.
 
         0 if no ε is possible with this m; infinite if every ε is, of relative ones up to 1.
         """
         m = EpsilonMAnonymity(epsilon=0, m=m).m  # refuses what is no m
-        return number(self._spacing(relative).supremum(self.rows // m))
+        return plain_number(self._spacing(relative).supremum(self.rows // m))
 
     def achievable(
         self,
@@ -374,13 +377,13 @@ class Advice:
             )
         )
 
-    def curve(self, *, relative: bool = False) -> list[tuple[Number, int]]:
+    def curve(self, *, relative: bool = False) -> list[tuple[AnyNumber, int]]:
         """Return the whole trade-off as steps (bound on ε, largest m).
 
         An ε below the bound of a step, but not below that of the next, allows m up to that of the
         step. The last step's m is the largest possible with any ε at all.
         """
-        return [(number(e), m) for e, m in self._spacing(relative).steps()]
+        return [(plain_number(e), m) for e, m in self._spacing(relative).steps()]
 
     def _spacing(self, relative: bool) -> Spacing:
         with bounded(self._max_memory):
@@ -390,9 +393,9 @@ class Advice:
         """Return the error that says why no partition satisfies a principle on the attribute."""
         table = self._numbers if principle.needs == "numbers" else self._values
         if principle.needs == "size" or table.column is None:
-            return refusal(principle, None, self.rows)
+            return infeasible_error(principle, None, self.rows)
         with bounded(self._max_memory):
-            return refusal(principle, table.column, self.rows, self._counted(table.column))
+            return infeasible_error(principle, table.column, self.rows, self._counted(table.column))
 
     def best(self, principle: str, parameter: str, **others: Any) -> Limit | None:
         """Return the strongest value of one parameter of any principle, given the others.
@@ -520,16 +523,16 @@ def _listed(allowed: object) -> tuple[object, ...]:
     return (allowed,)
 
 
-def relative_epsilon(epsilon: float | str | None) -> Number | None:
+def relative_epsilon(epsilon: float | str | None) -> AnyNumber | None:
     """Return a relative ε as a share: 10% is 0.1."""
     if epsilon is None:
         return None
     read = EpsilonMAnonymity(epsilon=epsilon, m=1, relative=True).epsilon
     assert read is not None  # noqa: S101
-    return number(fraction(read))
+    return plain_number(fraction(read))
 
 
-def number(exact: Fraction | None) -> Number:
+def plain_number(exact: Fraction | None) -> AnyNumber:
     """Return the plainest number that is exact; None is infinite."""
     if exact is None:
         return inf
@@ -549,12 +552,12 @@ def _written(name: str, key: str, limit: Limit) -> int | float | None:
     return None if least is None else -least
 
 
-def down(value: Number) -> int | float | None:
+def down(value: AnyNumber) -> int | float | None:
     """Return a number for JSON, rounded down where no float denotes it."""
     if value == inf:
         return None
     if isinstance(value, Fraction):
-        plainest = number(value)
+        plainest = plain_number(value)
         if not isinstance(plainest, Fraction):
             return plainest
         rough = float(value)

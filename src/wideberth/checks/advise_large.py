@@ -7,19 +7,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wideberth import io
-from wideberth.checks.advise import About, Advice
+from wideberth.checks.advise import Advice, AdvisedAttribute
 from wideberth.core.codes import Column
-from wideberth.engines.duckdb.source import Source, for_distances, limit_of
-from wideberth.engines.spark.cluster import Cluster
-from wideberth.engines.spark.failures import readable
-from wideberth.engines.spark.input import require_plain
+from wideberth.engines.duckdb.source import FileSource, for_distances, limit_of
+from wideberth.engines.spark.cluster import SparkTable
+from wideberth.engines.spark.failures import readable_spark_errors
+from wideberth.engines.spark.input import require_no_formats
 from wideberth.engines.spark.session import require_session
 from wideberth.errors import TableError
-from wideberth.io.formats import check_names
+from wideberth.io.formats import require_unique_names
 from wideberth.policy.policy import Policy
 from wideberth.principles import Principle
-from wideberth.principles.columns import Subject
-from wideberth.principles.counts import Ask, Digest, of_no_row, recounted
+from wideberth.principles.columns import GroupedTable
+from wideberth.principles.counts import (
+    DistinctCounts,
+    DistinctQuery,
+    with_row_counts,
+    without_row_numbers,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -29,31 +34,35 @@ if TYPE_CHECKING:
 # Advice on a table that is not at hand: from the distinct values of the attribute, counted.
 
 
-class Digested(Subject):
+class CountedSubject(GroupedTable):
     """A sensitive attribute by its distinct values; the histograms of its columns count rows."""
 
-    def __init__(self, digest: Digest, **known: Any) -> None:
+    def __init__(self, digest: DistinctCounts, **known: Any) -> None:
         super().__init__(digest.frame, **known)
         self._digest = digest
         self._counted: dict[Column, Column] = {}
 
     def column(self, on: tuple[str, ...], principle: Principle) -> Column:
-        """Return the attribute encoded; see `wideberth.principles.columns.Attributes.column`."""
-        with of_no_row():
+        """Return the attribute encoded; see `SensitiveColumns.column`."""
+        with without_row_numbers():
             raw = super().column(on, principle)
         if raw not in self._counted:
-            self._counted[raw] = recounted(raw, self._digest)
+            self._counted[raw] = with_row_counts(raw, self._digest)
         return self._counted[raw]
 
 
 def advice_on(
-    about: About, ask: Ask, *, max_memory: int | None = None, allowed: object = ()
+    about: AdvisedAttribute,
+    ask: DistinctQuery,
+    *,
+    max_memory: int | None = None,
+    allowed: object = (),
 ) -> Advice:
     """Return the advice on an attribute."""
     digest = ask(tuple(about.names))
     if not digest.rows:
         raise TableError("the table has no rows", hint="check how it was made")
-    subject = Digested(digest, **about.known)
+    subject = CountedSubject(digest, **about.known)
     return Advice(subject, max_memory=max_memory, rows=digest.rows, allowed=allowed)
 
 
@@ -79,8 +88,8 @@ def advise_file(
         policy = Policy.load(policy)
     if options is None and policy is not None:
         options = policy.options
-    with Source.opened(table, memory=limit, options=options) as source:
-        about = About.of(
+    with FileSource.opened(table, memory=limit, options=options) as source:
+        about = AdvisedAttribute.of(
             source.schema,
             sensitive=sensitive,
             types=types,
@@ -108,13 +117,13 @@ def advise_spark(
 ) -> Advice:
     """Advise on a Spark DataFrame; the answers are those of `wideberth.advise`."""
     require_session(table)
-    check_names(table.columns, "the table")
+    require_unique_names(table.columns, "the table")
     if policy is not None and not isinstance(policy, Policy):
         policy = Policy.load(policy)
-    require_plain(table, policy.options if policy else None)
-    with readable():
-        cluster = Cluster(table)
-        about = About.of(
+    require_no_formats(table, policy.options if policy else None)
+    with readable_spark_errors():
+        cluster = SparkTable(table)
+        about = AdvisedAttribute.of(
             cluster.schema,
             sensitive=sensitive,
             types=types,

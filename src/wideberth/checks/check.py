@@ -19,18 +19,18 @@ from wideberth.core.codes import Domain
 from wideberth.core.exact import Bools, Floats, Ints
 from wideberth.core.groups import Groups
 from wideberth.core.memory import bounded
-from wideberth.core.questions import on_values
+from wideberth.core.questions import value_remarks
 from wideberth.core.strings import as_string, is_text
-from wideberth.distances import Metric
+from wideberth.distances import DistanceFunction
 from wideberth.errors import ParameterError, PolicyError
-from wideberth.io.manifest import compared
+from wideberth.io.manifest import compare_meanwhile
 from wideberth.policy.policy import Policy
-from wideberth.policy.spec import Examined, examine
-from wideberth.policy.strays import on_rows
+from wideberth.policy.spec import ExaminedTable, examine
+from wideberth.policy.strays import non_person_remarks
 from wideberth.policy.two_tables import SENSITIVE_TABLE
 from wideberth.principles import Dissimilarity, Principle, Rule
-from wideberth.principles.columns import Subject, told_of
-from wideberth.principles.dissimilarity import Dissimilar
+from wideberth.principles.columns import GroupedTable, name_table_in_errors
+from wideberth.principles.dissimilarity import DissimilarityRule
 
 
 def check(
@@ -124,15 +124,15 @@ def check(
     }
     if (engine := engines.engine_for(table, memory)) is not None:
         limits = {} if memory is None else {"memory": memory}
-        with compared(table) as manifest:
+        with compare_meanwhile(table) as manifest:
             result: CheckResult = engine.check(
                 table, **known, worst=worst, max_memory=max_memory, **limits
             )
         return replace(result, notes=[*result.notes, *manifest.notes])
-    with compared(table, sensitive_table) as manifest:
+    with compare_meanwhile(table, sensitive_table) as manifest:
         given = examine(table, **known)
-        with bounded(max_memory), blamed(policy if not principles else None):
-            result = judged(given, worst=worst)
+        with bounded(max_memory), blame_policy_for_principles(policy if not principles else None):
+            result = check_resolved(given, worst=worst)
     return replace(result, notes=[*result.notes, *manifest.notes])
 
 
@@ -145,7 +145,7 @@ def require_limits(worst: int, max_memory: int | None) -> None:
 
 
 @contextmanager
-def blamed(policy: object) -> Iterator[None]:
+def blame_policy_for_principles(policy: object) -> Iterator[None]:
     """Call a wrong parameter the policy's mistake, if the principles are the policy's."""
     try:
         yield
@@ -155,13 +155,15 @@ def blamed(policy: object) -> Iterator[None]:
         raise PolicyError(error.what, hint=error.hint) from None
 
 
-def judged(given: Examined, *, population: object = None, worst: int = 5) -> CheckResult:
+def check_resolved(
+    given: ExaminedTable, *, population: object = None, worst: int = 5
+) -> CheckResult:
     """Check a table whose columns have their roles against the principles it should satisfy."""
     # population: for δ-presence, if it is not the one that the table came with. worst: how many
     # groups to report in detail for each principle.
     if given.counted is not None:  # whose mistakes are told by its own rows
         lines = replace(given, frame=given.counted, quasi=[], reference=None).subject
-        with told_of(SENSITIVE_TABLE):
+        with name_table_in_errors(SENSITIVE_TABLE):
             for principle in given.principles:
                 lines.column(lines.attribute(principle), principle)
     if not given.principles:
@@ -170,7 +172,7 @@ def judged(given: Examined, *, population: object = None, worst: int = 5) -> Che
     people = given.population if population is None else population
     judgements = [_judge(subject, principle, people) for principle in given.principles]
     notes = [note for judgement in judgements for note in judgement.notes]
-    notes += [*given.notes, *subject.notes, *on_rows(given.frame)]
+    notes += [*given.notes, *subject.notes, *non_person_remarks(given.frame)]
     first = subject.partition.first_rows
 
     def table() -> pl.DataFrame:
@@ -193,7 +195,7 @@ def judged(given: Examined, *, population: object = None, worst: int = 5) -> Che
 
 
 @dataclass(frozen=True)
-class Verdict:
+class PrincipleVerdict:
     """A principle's verdict on some groups."""
 
     principle: Principle
@@ -212,7 +214,7 @@ class Verdict:
         rule: Rule,
         groups: Groups,
         values: Callable[[int], dict[str, Any]],
-    ) -> Verdict:
+    ) -> PrincipleVerdict:
         """Ask a rule about groups."""
         answers = [(rule.satisfies(block), rule.achieved(block)) for block in groups.blocks()]
         return cls(
@@ -275,10 +277,10 @@ def ranking(principle: Principle, satisfied: Any, achieved: Mapping[str, Any], s
 
 
 @dataclass(frozen=True)
-class _Judgement:
+class _TableVerdict:
     """A verdict on a table in memory, and what else is known of it."""
 
-    verdict: Verdict
+    verdict: PrincipleVerdict
     places: Ints | slice  # where the table's own groups are among those judged
     notes: list[str]
     claims: Callable[[int], list[Claim]] | None
@@ -293,7 +295,7 @@ class _Judgement:
         return replace(found, worst=groups)
 
     @property
-    def own(self) -> Verdict:
+    def own(self) -> PrincipleVerdict:
         """The verdict on the table's own groups."""
         at, verdict = self.places, self.verdict
         return replace(
@@ -304,10 +306,10 @@ class _Judgement:
         )
 
 
-def _judge(subject: Subject, principle: Principle, population: object) -> _Judgement:
+def _judge(subject: GroupedTable, principle: Principle, population: object) -> _TableVerdict:
     on = subject.attribute(principle)
     column = subject.column(on, principle) if on else None
-    domain = column.domain if column else rows_alone(len(subject.frame))
+    domain = column.domain if column else size_only_domain(len(subject.frame))
     rule = principle.bind(domain)
     values: Callable[[int], dict[str, Any]] = subject.group_values
     places: Ints | slice = slice(None)
@@ -317,31 +319,31 @@ def _judge(subject: Subject, principle: Principle, population: object) -> _Judge
         groups = subject.groups(column)
     # Counted in the groups, for the domain may be the reference's.
     lacking = 0 if domain.missing is None else groups.counts[groups.codes == domain.missing].sum()
-    notes = notes_on(principle, domain, int(lacking), int(groups.sizes.sum()))
+    notes = principle_notes(principle, domain, int(lacking), int(groups.sizes.sum()))
     if (reference := subject.reference_for(principle)) is not None:
         notes.append(
             f"{principle.name} compares with the {reference.height:,} rows of the reference"
         )
     if groups.population is not None and not groups.population[groups.sizes > 0].any():
         notes.append("nobody of the population matches: is it generalised in the same way?")
-    return _Judgement(
-        verdict=Verdict.of(principle, "+".join(on) or None, rule, groups, values),
+    return _TableVerdict(
+        verdict=PrincipleVerdict.of(principle, "+".join(on) or None, rule, groups, values),
         places=places,
         notes=notes,
         claims=partial(worst_claims, subject, on, column, rule.near, principle.epsilon)
         if column is not None
         and isinstance(principle, Dissimilarity)
-        and isinstance(rule, Dissimilar)
+        and isinstance(rule, DissimilarityRule)
         else None,
     )
 
 
-def rows_alone(rows: int) -> Domain:
+def size_only_domain(rows: int) -> Domain:
     """Return the domain of principles that look at sizes only."""
     return Domain(name="rows", histogram=np.array([rows]))
 
 
-def notes_on(principle: Principle, domain: Domain, lacking: int, rows: int) -> list[str]:
+def principle_notes(principle: Principle, domain: Domain, lacking: int, rows: int) -> list[str]:
     """Return what a reader of the verdict should know, but would not ask."""
     # lacking: in how many of the rows the value is missing.
     notes = []
@@ -350,7 +352,7 @@ def notes_on(principle: Principle, domain: Domain, lacking: int, rows: int) -> l
             f"{domain.name} is missing in {lacking:,} of {rows:,} rows: "
             "missing counts as a value of its own, far from every other"
         )
-    notes += lookalikes(domain)
+    notes += lookalike_notes(domain)
     for key, parameter in principle.parameters().items():
         if parameter.kind == "values":
             unknown = [v for v in getattr(principle, key) if domain.code_of(v) is None]
@@ -360,20 +362,22 @@ def notes_on(principle: Principle, domain: Domain, lacking: int, rows: int) -> l
     return notes
 
 
-def lookalikes(domain: Domain) -> list[str]:
+def lookalike_notes(domain: Domain) -> list[str]:
     """Return notes on values that look alike, missing or numeric, but count as different texts.
 
     >>> ill = Domain(name="ill", histogram=np.ones(2), values=pl.Series(["flu", "flu "]))
-    >>> lookalikes(ill)[0].partition(" (")[0]
+    >>> lookalike_notes(ill)[0].partition(" (")[0]
     'ill has 1 pair of values that look the same'
     """
     values = domain.values
     if values is None or not is_text(values.dtype):
         return []
-    return on_values(domain.name, values)
+    return value_remarks(domain.name, values)
 
 
-def table_of_groups(keys: pl.DataFrame, sizes: Ints, verdicts: Sequence[Verdict]) -> pl.DataFrame:
+def table_of_groups(
+    keys: pl.DataFrame, sizes: Ints, verdicts: Sequence[PrincipleVerdict]
+) -> pl.DataFrame:
     """Return one row per group: what identifies it, its size, and every verdict on it."""
     result = keys.with_columns(pl.Series(_unused("rows", keys), sizes))
     titles = [str(verdict.principle) for verdict in verdicts]
@@ -402,7 +406,7 @@ def claims(
     table: object,
     *,
     epsilon: float,
-    distance: str | Metric = "auto",
+    distance: str | DistanceFunction = "auto",
     on: str | Sequence[str] | None = None,
     quasi: str | Sequence[str] | None = None,
     sensitive: str | Sequence[str] | None = None,

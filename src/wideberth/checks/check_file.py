@@ -11,24 +11,29 @@ from typing import Any
 import polars as pl
 
 from wideberth import io
-from wideberth.checks.check import Verdict, blamed, require_limits, table_of_groups
+from wideberth.checks.check import (
+    PrincipleVerdict,
+    blame_policy_for_principles,
+    require_limits,
+    table_of_groups,
+)
 from wideberth.checks.fold import (
-    Block,
-    Inquiry,
-    Pass,
-    Tally,
-    joined,
+    CheckPass,
+    CheckPlan,
+    GroupBlock,
+    PartialVerdict,
+    joined_verdict,
     require_values,
-    settle,
-    uneven,
+    resolve_engine_table,
+    uneven_groups,
 )
 from wideberth.checks.result import CheckResult
 from wideberth.core.groups import Uneven
 from wideberth.core.memory import bounded
-from wideberth.engines.duckdb.coded import Grouping
-from wideberth.engines.duckdb.source import Source, for_distances, limit_of
+from wideberth.engines.duckdb.coded import PackedKeys
+from wideberth.engines.duckdb.source import FileSource, for_distances, limit_of
 from wideberth.policy.policy import Policy
-from wideberth.policy.spec import Examined
+from wideberth.policy.spec import ExaminedTable
 
 
 def check_file(
@@ -50,24 +55,24 @@ def check_file(
     if options is None and policy is not None:
         options = policy.options
     known = {**asked, "policy": policy}
-    opened = partial(Source.opened, table, memory=limit, options=options)
+    opened = partial(FileSource.opened, table, memory=limit, options=options)
     blame = policy if not asked.get("principles") else None
 
     # `CheckResult.table`: reads the file again, and takes memory for all groups.
     def figures() -> pl.DataFrame:
-        with opened() as source, blamed(blame):
+        with opened() as source, blame_policy_for_principles(blame):
             return _table(source, *_asked(source, known))
 
     with (
         opened() as source,
         bounded(for_distances(limit, max_memory)),
-        blamed(blame),
+        blame_policy_for_principles(blame),
     ):
         inquiry, grouping = _asked(source, known)
-        tallies: dict[int, Tally] = {}
+        tallies: dict[int, PartialVerdict] = {}
         for each, block in _blocks(source, inquiry, grouping):
             for number, question in each.questions.items():
-                tally = Tally.summed(block.verdict(question), worst)
+                tally = PartialVerdict.summed(block.verdict(question), worst)
                 tallies[number] = tallies[number] + tally if number in tallies else tally
 
         def told(words: Mapping[str, Any]) -> dict[str, Any]:
@@ -81,10 +86,10 @@ def check_file(
         return inquiry.result(made, figures, told, _uneven(source, given), rewritten, people)
 
 
-def _asked(source: Source, known: Mapping[str, Any]) -> tuple[Inquiry, Grouping]:
+def _asked(source: FileSource, known: Mapping[str, Any]) -> tuple[CheckPlan, PackedKeys]:
     """Settle what is asked, and what makes the groups."""
-    given = settle(source.schema, **known)
-    inquiry = Inquiry.of(given, source.digest, source.rows)
+    given = resolve_engine_table(source.schema, **known)
+    inquiry = CheckPlan.of(given, source.digest, source.rows)
     grouping = source.grouping(inquiry.keys, given.subject.readable)
     for name, column in grouping.columns.items():
         if not column.known:
@@ -92,7 +97,7 @@ def _asked(source: Source, known: Mapping[str, Any]) -> tuple[Inquiry, Grouping]
     return inquiry, grouping
 
 
-def _uneven(source: Source, given: Examined) -> Uneven | None:
+def _uneven(source: FileSource, given: ExaminedTable) -> Uneven | None:
     """Find groups whose rows are published with different quasi-identifiers."""
     if given.group is None or not given.uniform:
         return None
@@ -109,24 +114,26 @@ def _uneven(source: Source, given: Examined) -> Uneven | None:
         f"FROM (SELECT count(*) AS n, {listed} FROM {source.table} "
         f"GROUP BY {source.place(given.group)})"
     )
-    return uneven(given.uniform, groups, rows, each)
+    return uneven_groups(given.uniform, groups, rows, each)
 
 
-def _blocks(source: Source, inquiry: Inquiry, grouping: Grouping) -> Iterator[tuple[Pass, Block]]:
+def _blocks(
+    source: FileSource, inquiry: CheckPlan, grouping: PackedKeys
+) -> Iterator[tuple[CheckPass, GroupBlock]]:
     """Go through the table, once for each pass, a block of groups at a time."""
     for each in inquiry.passes:
         for frame in source.blocks(grouping, each.on, each.ranks):
-            yield each, Block.of(frame, grouping.names)
+            yield each, GroupBlock.of(frame, grouping.names)
 
 
-def _table(source: Source, inquiry: Inquiry, grouping: Grouping) -> pl.DataFrame:
+def _table(source: FileSource, inquiry: CheckPlan, grouping: PackedKeys) -> pl.DataFrame:
     """Return all figures of all groups."""
     keys = []
-    found: dict[int, list[Verdict]] = {}
+    found: dict[int, list[PrincipleVerdict]] = {}
     for each, block in _blocks(source, inquiry, grouping):
         if each is inquiry.passes[0]:
             keys.append(grouping.values(block.keys))
         for number, question in each.questions.items():
             found.setdefault(number, []).append(block.verdict(question))
-    verdicts = [joined(found[number]) for number in sorted(found)]
+    verdicts = [joined_verdict(found[number]) for number in sorted(found)]
     return table_of_groups(pl.concat(keys), verdicts[0].sizes, verdicts)

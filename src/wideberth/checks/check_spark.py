@@ -17,29 +17,34 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from wideberth.checks.check import Verdict, blamed, require_limits, table_of_groups
+from wideberth.checks.check import (
+    PrincipleVerdict,
+    blame_policy_for_principles,
+    require_limits,
+    table_of_groups,
+)
 from wideberth.checks.fold import (
-    Block,
-    Inquiry,
-    Pass,
-    Question,
-    Tally,
+    CheckPass,
+    CheckPlan,
+    CodedDemand,
+    GroupBlock,
+    PartialVerdict,
     require_values,
-    settle,
-    uneven,
+    resolve_engine_table,
+    uneven_groups,
 )
 from wideberth.checks.result import CheckResult
 from wideberth.core.groups import Uneven
 from wideberth.core.memory import bounded
-from wideberth.engines.spark.cluster import Cluster
+from wideberth.engines.spark.cluster import SparkTable
 from wideberth.engines.spark.executors import require_executors
-from wideberth.engines.spark.failures import readable
-from wideberth.engines.spark.input import require_plain, warn_if_fickle
+from wideberth.engines.spark.failures import readable_spark_errors
+from wideberth.engines.spark.input import require_no_formats, warn_if_nondeterministic
 from wideberth.engines.spark.session import require_session
 from wideberth.errors import TableError
-from wideberth.io.formats import check_names
+from wideberth.io.formats import require_unique_names
 from wideberth.policy.policy import Policy
-from wideberth.policy.spec import Examined
+from wideberth.policy.spec import ExaminedTable
 from wideberth.principles.counts import ENTRY, whole_groups
 
 if TYPE_CHECKING:
@@ -62,16 +67,16 @@ def check_spark(
     # Distinct values of sensitive attributes must fit into the driver's memory.
     require_limits(worst, max_memory)
     spark = require_session(table)
-    check_names(table.columns, "the table")
+    require_unique_names(table.columns, "the table")
     require_executors(spark)
-    warn_if_fickle(table, stacklevel=4)
+    warn_if_nondeterministic(table, stacklevel=4)
     if policy is not None and not isinstance(policy, Policy):
         policy = Policy.load(policy)
-    require_plain(table, policy.options if policy else None)
+    require_no_formats(table, policy.options if policy else None)
     blame = policy if not asked.get("principles") else None
-    with readable(), bounded(max_memory), blamed(blame):
-        cluster = Cluster(table)
-        given = settle(cluster.schema, policy=policy, **asked)
+    with readable_spark_errors(), bounded(max_memory), blame_policy_for_principles(blame):
+        cluster = SparkTable(table)
+        given = resolve_engine_table(cluster.schema, policy=policy, **asked)
         keys = given.subject.keys
         read = given.subject.readable
         rows, empty, several = cluster.looked_at(keys, read)
@@ -80,12 +85,12 @@ def check_spark(
         for name in empty:
             require_values(given, name, cluster.schema[name].dtype)
         rewritten = [name for name in several if cluster.write_in_one_way(name, read[name])]
-        inquiry = Inquiry.of(given, cluster.digest, rows)
+        inquiry = CheckPlan.of(given, cluster.digest, rows)
         inquiry = replace(inquiry, notes=[*inquiry.notes, *cluster.strays().notes])
-        tallies: dict[int, list[Tally]] = {}
+        tallies: dict[int, list[PartialVerdict]] = {}
         for each in inquiry.passes:
             found = cluster.histograms(keys, each.on).mapInArrow(
-                _Judging.of(each, len(keys), worst, spark), "tallies binary"
+                _PartitionCheck.of(each, len(keys), worst, spark), "tallies binary"
             )
             for (pickled,) in found.collect():
                 for number, tally in pickle.loads(pickled).items():  # noqa: S301 - our own
@@ -103,7 +108,7 @@ def check_spark(
         )
 
 
-def _uneven(cluster: Cluster, given: Examined) -> Uneven | None:
+def _uneven(cluster: SparkTable, given: ExaminedTable) -> Uneven | None:
     """Find groups whose rows are published with different quasi-identifiers."""
     from pyspark.sql import functions as sql
 
@@ -122,11 +127,11 @@ def _uneven(cluster: Cluster, given: Examined) -> Uneven | None:
         sql.coalesce(sql.sum(sql.when(some, sql.col("n"))), sql.lit(0)),
         *map(sql.count_if, cells),
     ).collect()[0]
-    return uneven(given.uniform, many, rows, each)
+    return uneven_groups(given.uniform, many, rows, each)
 
 
 @dataclass(frozen=True, eq=False)
-class _Judging:
+class _PartitionCheck:
     """The work of an executor on a partition: to find its groups, and judge them."""
 
     asked: Any  # broadcast and pickled: distinct values with their numbers, and questions
@@ -134,7 +139,7 @@ class _Judging:
     worst: int
 
     @classmethod
-    def of(cls, each: Pass, keys: int, worst: int, spark: Any) -> _Judging:
+    def of(cls, each: CheckPass, keys: int, worst: int, spark: Any) -> _PartitionCheck:
         from pyspark import cloudpickle
 
         values = pl.DataFrame([cells.alias(f"v{i}") for i, cells in enumerate(each.values)])
@@ -145,24 +150,24 @@ class _Judging:
 
     def blocks(
         self, batches: Iterable[pa.RecordBatch]
-    ) -> Iterator[tuple[Block, dict[int, Question]]]:
+    ) -> Iterator[tuple[GroupBlock, dict[int, CodedDemand]]]:
         """Go through a partition, a block of groups at a time."""
         values, questions = pickle.loads(self.asked.value)  # noqa: S301 - our own
         names = [f"k{i}" for i in range(self.keys)]
         find = _finder(values)
         frames = (find(pl.DataFrame(pl.from_arrow(batch))) for batch in batches)
         for frame in whole_groups((f for f in frames if f.height), names, _ENTRIES):
-            yield Block.of(frame, names), questions
+            yield GroupBlock.of(frame, names), questions
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Return the tallies of a partition, pickled."""
         import pyarrow as pa
         from pyspark import cloudpickle
 
-        tallies: dict[int, Tally] = {}
+        tallies: dict[int, PartialVerdict] = {}
         for block, questions in self.blocks(batches):
             for number, question in questions.items():
-                tally = Tally.summed(block.verdict(question), self.worst)
+                tally = PartialVerdict.summed(block.verdict(question), self.worst)
                 tallies[number] = tallies[number] + tally if number in tallies else tally
         if tallies:
             pickled = cloudpickle.dumps(tallies)  # type: ignore[no-untyped-call]
@@ -170,10 +175,10 @@ class _Judging:
 
 
 @dataclass(frozen=True, eq=False)
-class _Listing:
+class _PartitionFigures:
     """The same, but returns what is found of every group."""
 
-    judging: _Judging
+    judging: _PartitionCheck
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Return keys, sizes and figures of a partition's groups."""
@@ -209,7 +214,7 @@ def _hashable(value: Any) -> Any:
     return tuple(map(_hashable, value)) if isinstance(value, list | tuple) else value
 
 
-def _table(cluster: Cluster, inquiry: Inquiry, spark: Any) -> DataFrame:
+def _table(cluster: SparkTable, inquiry: CheckPlan, spark: Any) -> DataFrame:
     """Return every group's figures, in the order of columns that they have in memory."""
     from pyspark.sql import types as sql
 
@@ -219,11 +224,11 @@ def _table(cluster: Cluster, inquiry: Inquiry, spark: Any) -> DataFrame:
     kinds = [sql.StructField(n, held[cluster.places[k]]) for n, k in zip(names, keys, strict=True)]
     parts: list[DataFrame] = []
     order: dict[int, list[str]] = {}
-    example: dict[int, Verdict] = {}
+    example: dict[int, PrincipleVerdict] = {}
     for at, each in enumerate(inquiry.passes):
         made = sql.StructType([*kinds, sql.StructField("rows", sql.LongType())])
         for i, (number, question) in enumerate(each.questions.items()):
-            example[number] = Block(
+            example[number] = GroupBlock(
                 pl.DataFrame(), np.array([0, 1]), np.array([0]), np.array([1])
             ).verdict(replace(question, codes=np.zeros(1, np.int32)) if each.on else question)
             figures = [f"s{i}", *(f"s{i}a{j}" for j in range(len(example[number].achieved)))]
@@ -231,8 +236,8 @@ def _table(cluster: Cluster, inquiry: Inquiry, spark: Any) -> DataFrame:
             for name in figures:
                 kind = sql.DoubleType() if "a" in name else sql.BooleanType()
                 made.add(name, kind)
-        judging = _Judging.of(each, len(keys), 0, spark)
-        part = cluster.histograms(keys, each.on).mapInArrow(_Listing(judging), made)
+        judging = _PartitionCheck.of(each, len(keys), 0, spark)
+        part = cluster.histograms(keys, each.on).mapInArrow(_PartitionFigures(judging), made)
         parts.append(part.toDF(*(f"p{at}{name}" for name in made.names)))
 
     def beside(one: DataFrame, other: DataFrame) -> DataFrame:

@@ -18,8 +18,8 @@ from wideberth.core.codes import Column
 from wideberth.core.exact import fraction
 from wideberth.core.names import prefix_of
 from wideberth.distances import Similarity
-from wideberth.principles import plain
-from wideberth.principles.columns import Subject
+from wideberth.principles import plain_value
+from wideberth.principles.columns import GroupedTable
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Claim:
         if self.value is None:
             return f"anybody in the group ({where}) has no value of {self.about}, with {sure}"
         article = "an" if self.about[:1].lower() in "aeiou" else "a"
-        near = f"within {plain(self.epsilon)} of {_shown(self.value)}"
+        near = f"within {plain_value(self.epsilon)} of {_shown(self.value)}"
         return f"anybody in the group ({where}) has {article} {self.about} {near} with {sure}"
 
     def to_dict(self) -> dict[str, Any]:
@@ -95,7 +95,7 @@ class Claim:
 
 
 def worst_claims(
-    subject: Subject,
+    subject: GroupedTable,
     on: Sequence[str],
     column: Column,
     near: Similarity,
@@ -130,7 +130,7 @@ def worst_claims(
     return found
 
 
-def _value(subject: Subject, on: Sequence[str], row: int, *, missing: bool) -> Any:
+def _value(subject: GroupedTable, on: Sequence[str], row: int, *, missing: bool) -> Any:
     """Return a row's sensitive value: of several columns, of a list or a struct, as a tuple."""
     if missing:
         return None

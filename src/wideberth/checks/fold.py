@@ -17,29 +17,42 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from wideberth.checks.check import Verdict, notes_on, ranking, rows_alone, weakest
+from wideberth.checks.check import (
+    PrincipleVerdict,
+    principle_notes,
+    ranking,
+    size_only_domain,
+    weakest,
+)
 from wideberth.checks.result import CheckResult, GroupReport, PrincipleReport
 from wideberth.core.codes import Codes
 from wideberth.core.exact import Ints
 from wideberth.core.groups import Groups, Uneven
 from wideberth.errors import ParameterError
-from wideberth.hierarchy.quasi import several_ways
+from wideberth.hierarchy.quasi import spelling_notes
 from wideberth.policy.people import People
 from wideberth.policy.policy import Policy
-from wideberth.policy.spec import Examined, examine
+from wideberth.policy.spec import ExaminedTable, examine
 from wideberth.principles import Dissimilarity, Principle, Rule
-from wideberth.principles.counts import COUNT, ENTRY, Ask, Coding, Sensed, first_rows
+from wideberth.principles.counts import (
+    COUNT,
+    ENTRY,
+    Coding,
+    CountedSensitiveColumns,
+    DistinctQuery,
+    first_rows,
+)
 
 # -----------------------------------------------------------------------------
 # Verdicts on some groups at a time, folded into the verdict on all of them.
 #
 # A principle sees one histogram per group, and no two groups at once. So it is enough that somebody
 # delivers the entries of histograms, whole groups together: what a principle says of a block of
-# them is a `Tally`, and tallies add up.
+# them is a `PartialVerdict`, and tallies add up.
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Question:
+class CodedDemand:
     """What is asked of every group."""
 
     principle: Principle
@@ -51,7 +64,7 @@ class Question:
 
 
 @dataclass(frozen=True, eq=False)
-class Block:
+class GroupBlock:
     """Some groups, whole."""
 
     keys: pl.DataFrame
@@ -60,7 +73,7 @@ class Block:
     counts: Ints  # how many rows of the group hold it
 
     @classmethod
-    def of(cls, frame: pl.DataFrame, keys: Sequence[str]) -> Block:
+    def of(cls, frame: pl.DataFrame, keys: Sequence[str]) -> GroupBlock:
         """Find the groups in a frame of keys, entries and counts that is sorted by its keys."""
         begins = np.flatnonzero(first_rows(frame.select(keys)).to_numpy())
         entries = frame[ENTRY].to_numpy() if ENTRY in frame.columns else None
@@ -71,7 +84,7 @@ class Block:
             counts=frame[COUNT].to_numpy().astype(np.int64, copy=False),
         )
 
-    def groups(self, question: Question) -> Groups:
+    def groups(self, question: CodedDemand) -> Groups:
         """Return the histograms that a question is about."""
         sizes = np.add.reduceat(self.counts, self.start[:-1])
         if question.codes is None or self.entries is None:
@@ -80,15 +93,15 @@ class Block:
         codes = question.codes[self.entries].astype(np.int64)
         return _histograms(self.start, codes, self.counts, question.width)
 
-    def verdict(self, question: Question) -> Verdict:
+    def verdict(self, question: CodedDemand) -> PrincipleVerdict:
         """Ask a question about the groups."""
         groups = self.groups(question)
-        return Verdict.of(
+        return PrincipleVerdict.of(
             question.principle, question.on, question.rule, groups, _cells_of(self.keys)
         )
 
 
-def joined(verdicts: Sequence[Verdict]) -> Verdict:
+def joined_verdict(verdicts: Sequence[PrincipleVerdict]) -> PrincipleVerdict:
     """Return the verdict on all groups of several blocks, without reasons."""
     first = verdicts[0]
     return replace(
@@ -116,7 +129,7 @@ def _histograms(start: Ints, codes: Ints, counts: Ints, width: int) -> Groups:
 
 
 @dataclass(frozen=True)
-class Tally:
+class PartialVerdict:
     """The verdict on some groups: what of it is needed for the verdict on all."""
 
     groups: int
@@ -126,17 +139,19 @@ class Tally:
     found: PrincipleReport  # as if there were no other groups
 
     @classmethod
-    def of(cls, question: Question, groups: Groups, keys: pl.DataFrame, worst: int) -> Tally:
+    def of(
+        cls, question: CodedDemand, groups: Groups, keys: pl.DataFrame, worst: int
+    ) -> PartialVerdict:
         """Judge some groups."""
         # Keys ascend: of groups that are equally bad, those with the smallest keys are kept, a
         # missing value being the largest.
-        verdict = Verdict.of(
+        verdict = PrincipleVerdict.of(
             question.principle, question.on, question.rule, groups, _cells_of(keys)
         )
         return cls.summed(verdict, worst)
 
     @classmethod
-    def summed(cls, verdict: Verdict, worst: int) -> Tally:
+    def summed(cls, verdict: PrincipleVerdict, worst: int) -> PartialVerdict:
         """Return the tally of a verdict."""
         sizes = verdict.sizes
         return cls(
@@ -147,11 +162,11 @@ class Tally:
             found=verdict.report(worst),
         )
 
-    def __add__(self, other: Tally) -> Tally:
+    def __add__(self, other: PartialVerdict) -> PartialVerdict:
         """Return the verdict on the groups of both. No group may be in both."""
         one, two = self.found, other.found
         principle = one.principle
-        return Tally(
+        return PartialVerdict(
             groups=self.groups + other.groups,
             rows=self.rows + other.rows,
             squares=self.squares + other.squares,
@@ -209,7 +224,7 @@ _INTO_MEMORY = "read it into memory: without memory=, as a polars or pandas tabl
 
 
 @dataclass(frozen=True, eq=False)
-class Pass:
+class CheckPass:
     """What one pass over the table must find out: the histograms of a sensitive attribute."""
 
     on: tuple[str, ...]  # its columns; none if only sizes are asked for
@@ -217,42 +232,42 @@ class Pass:
     # the number of each of them as an entry: entries come in the order of the codes that most
     # questions read
     ranks: Ints
-    questions: dict[int, Question]  # by the number of the principle
+    questions: dict[int, CodedDemand]  # by the number of the principle
 
 
 @dataclass(frozen=True, eq=False)
-class Inquiry:
+class CheckPlan:
     """All that a check must ask."""
 
-    given: Examined  # of the table's rows it knows nothing
-    passes: list[Pass]
+    given: ExaminedTable  # of the table's rows it knows nothing
+    passes: list[CheckPass]
     notes: list[str]  # what a reader should know
 
     @classmethod
-    def of(cls, given: Examined, ask: Ask, rows: int) -> Inquiry:
+    def of(cls, given: ExaminedTable, ask: DistinctQuery, rows: int) -> CheckPlan:
         """Bind the principles to the distinct values of what they guard."""
         if not given.principles:
             raise ParameterError(
                 "there is no principle to check", hint='for example "k-anonymity:k=5"'
             )
-        sensed = Sensed(
+        sensed = CountedSensitiveColumns(
             ask,
             given.frame.clear(),
             sensitive=given.sensitive,
             hierarchies=given.hierarchies,
             types=given.types,
         )
-        found: dict[tuple[str, ...], dict[int, tuple[Question, Coding]]] = {}
-        sizes: dict[int, Question] = {}
+        found: dict[tuple[str, ...], dict[int, tuple[CodedDemand, Coding]]] = {}
+        sizes: dict[int, CodedDemand] = {}
         notes: list[str] = []
         for number, principle in enumerate(given.principles):
             on = sensed.attribute(principle)
             column = sensed.column(principle)
-            domain = rows_alone(rows) if column is None else column[0].domain
+            domain = size_only_domain(rows) if column is None else column[0].domain
             rule = principle.bind(domain)
             lacking = 0 if domain.missing is None else int(domain.histogram[domain.missing])
-            notes += notes_on(principle, domain, lacking, rows)
-            question = Question(principle=principle, on="+".join(on) or None, rule=rule)
+            notes += principle_notes(principle, domain, lacking, rows)
+            question = CodedDemand(principle=principle, on="+".join(on) or None, rule=rule)
             if column is None:
                 sizes[number] = question
                 continue
@@ -261,7 +276,7 @@ class Inquiry:
             found.setdefault(on, {})[number] = question, coding
         passes = [_pass(on, questions) for on, questions in found.items()]
         if not passes:
-            passes = [Pass((), pl.DataFrame(), np.zeros(0, dtype=np.int64), {})]
+            passes = [CheckPass((), pl.DataFrame(), np.zeros(0, dtype=np.int64), {})]
         passes[0].questions.update(sizes)  # sizes are the same, whatever is counted in a group
         return cls(given, passes, list(dict.fromkeys([*notes, *given.notes])))
 
@@ -272,7 +287,7 @@ class Inquiry:
 
     def result(
         self,
-        tallies: Mapping[int, Sequence[Tally]],
+        tallies: Mapping[int, Sequence[PartialVerdict]],
         table: Callable[[], object],
         told: Callable[[Mapping[str, Any]], dict[str, Any]] | None = None,
         uneven: Uneven | None = None,
@@ -280,22 +295,22 @@ class Inquiry:
         people: People | None = None,
     ) -> CheckResult:
         """Return the result of the check."""
-        # `tallies` go by the number of the principle; `told`: see `Tally.report`; `rewritten` are
-        # the keys with texts that differ but have the same value.
+        # `tallies` go by the number of the principle; `told`: see `PartialVerdict.report`;
+        # `rewritten` are the keys with texts that differ but have the same value.
         folded = [reduce(add, tallies[number]) for number in range(len(self.given.principles))]
         return CheckResult(
             rows=folded[0].rows,
             groups=folded[0].groups,
             squares=folded[0].squares,
             principles=[_without_claims(tally.report(told)) for tally in folded],
-            notes=[*self.notes, *several_ways(rewritten)],
+            notes=[*self.notes, *spelling_notes(rewritten)],
             uneven=uneven,
             people=people,
             _table_of_groups=table,
         )
 
 
-def settle(
+def resolve_engine_table(
     schema: pl.DataFrame,
     *,
     population: object = None,
@@ -303,7 +318,7 @@ def settle(
     sensitive_table: object = None,
     policy: Policy | str | Path | None = None,
     **known: Any,
-) -> Examined:
+) -> ExaminedTable:
     """Settle what a table's columns are, and refuse what cannot be asked of it."""
     if policy is not None and not isinstance(policy, Policy):
         policy = Policy.load(policy)
@@ -334,7 +349,7 @@ def settle(
     return given
 
 
-def require_values(given: Examined, name: str, dtype: pl.DataType) -> None:
+def require_values(given: ExaminedTable, name: str, dtype: pl.DataType) -> None:
     """Refuse a quasi-identifier that has no value in any row, in the words of a check in memory."""
     # There, a row without a value is all that it takes.
     if given.group is None:
@@ -342,7 +357,7 @@ def require_values(given: Examined, name: str, dtype: pl.DataType) -> None:
         _ = replace(given, frame=nothing, quasi=[name], sensitive=[]).subject.partition
 
 
-def uneven(
+def uneven_groups(
     columns: Sequence[str], groups: int, rows: int, differing: Sequence[int]
 ) -> Uneven | None:
     """Return groups that are not uniform, as an engine counted them; None if there are none."""
@@ -352,13 +367,13 @@ def uneven(
     return Uneven(int(groups), int(rows), found) if found else None
 
 
-def _pass(on: tuple[str, ...], found: Mapping[int, tuple[Question, Coding]]) -> Pass:
+def _pass(on: tuple[str, ...], found: Mapping[int, tuple[CodedDemand, Coding]]) -> CheckPass:
     """Number the distinct values by the codes of the first question, which others mostly share."""
     coding = next(coding for _, coding in found.values())
     order = np.argsort(coding.codes, kind="stable")
     ranks = np.empty(len(order), dtype=np.int64)
     ranks[order] = np.arange(len(order))
-    return Pass(
+    return CheckPass(
         on,
         coding.values,
         ranks,

@@ -20,7 +20,7 @@ import polars as pl
 
 from wideberth.checks.advise import Advice, advise
 from wideberth.core.codes import Domain
-from wideberth.core.names import shown
+from wideberth.core.names import attribute_label
 from wideberth.core.strings import is_text
 from wideberth.core.types import convert, unnamed
 from wideberth.errors import WideberthError
@@ -55,8 +55,8 @@ def proposed_policy(frame: pl.DataFrame, guesses: Sequence[Guess]) -> Proposal:
     """Propose principles, hierarchies and grids for a table.
 
     >>> people = pl.DataFrame({"age": range(20, 80), "disease": ["flu", "ulcer", "angina"] * 20})
-    >>> from wideberth.policy.guesses import guess_columns as guess
-    >>> proposal = proposed_policy(people, guess(people))
+    >>> from wideberth.policy.guesses import guess_columns
+    >>> proposal = proposed_policy(people, guess_columns(people))
     >>> [one.value for one in proposal.principles]
     [{'name': 'k-anonymity', 'k': 5}, {'name': 'frequency-l', 'on': 'disease', 'l': 3}]
     >>> proposal.align["age"].value
@@ -99,7 +99,7 @@ def proposed_protection(columns: pl.Series | pl.DataFrame, kind: str) -> list[Su
     # with an empty value is a remark.
     frame = columns.to_frame() if isinstance(columns, pl.Series) else columns
     names = frame.columns
-    on = names[0] if len(names) == 1 else shown(names)
+    on = names[0] if len(names) == 1 else attribute_label(names)
     try:
         advice = advise(frame, names, types=dict.fromkeys(names, kind))
         if advice.domain.size < 2:

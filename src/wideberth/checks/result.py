@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from wideberth.core.groups import Uneven
-from wideberth.core.names import shown
+from wideberth.core.names import attribute_label
 from wideberth.core.text import as_html
 from wideberth.errors import ParameterError
 from wideberth.policy.people import People
-from wideberth.principles import Principle, plain
+from wideberth.principles import Principle, plain_value
 
 if TYPE_CHECKING:
     from wideberth.checks.claims import Claim
@@ -72,7 +72,7 @@ class PrincipleReport:
     @property
     def shown(self) -> str | None:
         """The attribute for people: ``disease.*`` for all columns of one value."""
-        return None if self.on is None else shown(self.on.split("+"))
+        return None if self.on is None else attribute_label(self.on.split("+"))
 
     def claims(self, worst: int = 5) -> list[Claim]:
         """Return what an adversary can claim about the worst groups, where near means something."""
@@ -85,7 +85,9 @@ class PrincipleReport:
         return {
             "name": self.principle.name,
             "on": self.on,
-            "parameters": {key: plain(value) for key, value in self.principle.given().items()},
+            "parameters": {
+                key: plain_value(value) for key, value in self.principle.given().items()
+            },
             "satisfied": self.satisfied,
             "achieved": {key: _jsonable(value) for key, value in self.achieved.items()},
             "violating_groups": self.violating_groups,

@@ -15,16 +15,16 @@ from wideberth.cli.options import (
     console,
     echo_json,
     format_option,
-    listed,
     read_options,
     speaks_unicode,
+    split_names,
     table_options,
 )
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
-    from wideberth.checks.advise import Advice, Number
+    from wideberth.checks.advise import Advice, AnyNumber
     from wideberth.principles.feasibility.limits import Limit
     from wideberth.principles.feasibility.nearness import (
         Bracket,
@@ -154,7 +154,7 @@ def advise(
         if plan is not None:
             plan = replace(plan, options=options)
         known: dict[str, Any] = {
-            "sensitive": listed(sensitive) or None,
+            "sensitive": split_names(sensitive) or None,
             "types": kinds,
             "hierarchies": trees,
             "policy": plan,
@@ -168,9 +168,11 @@ def advise(
             advice = run(io.read(table, options), **known)
         out = console()
         if of_distances or (advice.vector and not of_crowds):
-            found: Far | _Crowds = Far(advice, distance or "auto", epsilon, delta, k or 2)
+            found: DissimilarityAnswers | _EpsilonMAnswers = DissimilarityAnswers(
+                advice, distance or "auto", epsilon, delta, k or 2
+            )
         else:
-            found = _Crowds(advice, epsilon, m, relative, e1, e2)
+            found = _EpsilonMAnswers(advice, epsilon, m, relative, e1, e2)
         if form == "json":
             echo_json(found.to_dict())
         else:
@@ -181,7 +183,7 @@ def advise(
     return 0 if found.possible else NOT_POSSIBLE
 
 
-class _Crowds:
+class _EpsilonMAnswers:
     """Answers about (epsilon,m)-anonymity."""
 
     def __init__(
@@ -215,7 +217,10 @@ class _Crowds:
     def parts(self, out: Console) -> list[RenderableType]:
         """Return what a person reads."""
         advice = self.advice
-        parts = [*_answers(advice, self.asked, self.m, self.possible, out), others(advice)]
+        parts = [
+            *_answers(advice, self.asked, self.m, self.possible, out),
+            other_principles_table(advice),
+        ]
         if advice.numeric:
             parts += _drawing(advice, self.asked["relative"], self.m, speaks_unicode(out))
         return parts
@@ -260,7 +265,7 @@ def _answers(
     return lines
 
 
-def others(advice: Advice) -> RenderableType:
+def other_principles_table(advice: Advice) -> RenderableType:
     """Return a table of how far the other principles can go."""
     from rich.table import Table
 
@@ -282,7 +287,7 @@ def _limit(name: str, key: str, limit: Limit | None) -> str:
     higher = lookup(name).parameters()[key].stronger == "higher"
     if limit.value is None:
         return f"any {key}"
-    value = number(limit.value, up=not higher)
+    value = safe_number(limit.value, up=not higher)
     if limit.exclusive:
         return f"{key} {'below' if higher else 'above'} {value}"
     return f"{key} {'up to' if higher else 'from'} {value}"
@@ -319,7 +324,7 @@ def _drawing(
     return [Text(line, no_wrap=True, overflow="crop") for line in lines]
 
 
-def bar(bound: Number, end: float, unicode: bool) -> str:
+def bar(bound: AnyNumber, end: float, unicode: bool) -> str:
     """Draw a bar, the longest of which ends at `end`."""
     share = 1.0 if isinf(bound) else float(bound) / end
     if not unicode:
@@ -328,16 +333,16 @@ def bar(bound: Number, end: float, unicode: bool) -> str:
     return ("█" * (eighths // 8) + " ▏▎▍▌▋▊▉"[eighths % 8]).rstrip()
 
 
-def _bound(bound: Number, relative: bool) -> str:
+def _bound(bound: AnyNumber, relative: bool) -> str:
     if isinf(bound):
         return "any epsilon" + (" up to 100%" if relative else "")
     return f"epsilon below {_epsilon(bound, relative)}" if bound > 0 else "no epsilon is possible"
 
 
-def _epsilon(value: Number, relative: bool) -> str:
+def _epsilon(value: AnyNumber, relative: bool) -> str:
     if relative:
-        return number(_exact(value) * 100) + "%"
-    return number(_exact(value))
+        return safe_number(_exact(value) * 100) + "%"
+    return safe_number(_exact(value))
 
 
 def _tick(value: float, relative: bool) -> str:
@@ -350,7 +355,7 @@ def _exact(value: Any) -> Fraction:
     return fraction(value)
 
 
-def number(value: Fraction, *, up: bool = False) -> str:
+def safe_number(value: Fraction, *, up: bool = False) -> str:
     """Write a number with few digits, rounded to the side on which it stays true."""
     from wideberth.principles.feasibility.nearness import rounded
 
@@ -362,7 +367,7 @@ def number(value: Fraction, *, up: bool = False) -> str:
 # What `wideberth advise` says about values with a distance.
 
 
-class Far:
+class DissimilarityAnswers:
     """Answers about (epsilon,delta)^k-dissimilarity."""
 
     def __init__(
@@ -393,15 +398,19 @@ class Far:
         """Return what a person reads."""
         from rich.text import Text
 
-        from wideberth.core.names import shown
-        from wideberth.principles import plain
+        from wideberth.core.names import attribute_label
+        from wideberth.principles import plain_value
 
         unicode = speaks_unicode(out)
         yes, no = ("✓ ", "✗ ") if unicode else ("ok ", "FAIL ")
-        said = {key: f"{key}={plain(v)}" for key, v in self.asked.items() if v is not None}
+        said = {key: f"{key}={plain_value(v)}" for key, v in self.asked.items() if v is not None}
         k = self.asked["k"]
         name, rows = self.advice.sensitive, self.advice.rows
-        lines = [Text(f"{shown(name.split('+'))}: {rows:,} rows, distance {self.far.space.name}")]
+        lines = [
+            Text(
+                f"{attribute_label(name.split('+'))}: {rows:,} rows, distance {self.far.space.name}"
+            )
+        ]
         all_of_it = ", ".join(said.values())
         if self.answer is not None and self.answer.groups is not None:
             groups = int(self.answer.groups.max()) + 1
@@ -419,8 +428,10 @@ class Far:
         if "epsilon" not in said:
             delta = self.asked["delta"] if "delta" in said else 1
             bracket = self.far.max_epsilon(delta, k)
-            lines.append(Text(f"with delta={plain(delta)}, k={k}: {_between('epsilon', bracket)}"))
-        return [*lines, others(self.advice), *_risks(self.far, unicode)]
+            lines.append(
+                Text(f"with delta={plain_value(delta)}, k={k}: {_between('epsilon', bracket)}")
+            )
+        return [*lines, other_principles_table(self.advice), *_risks(self.far, unicode)]
 
 
 def _between(key: str, bracket: Bracket) -> str:
@@ -430,16 +441,18 @@ def _between(key: str, bracket: Bracket) -> str:
     feasible, infeasible = bracket.feasible, bracket.infeasible
     words = f"no {key} is known to be possible"
     if feasible is not None:
-        words = f"{key} {'up to' if bracket.attained else 'below'} {number(feasible)} is possible"
+        words = (
+            f"{key} {'up to' if bracket.attained else 'below'} {safe_number(feasible)} is possible"
+        )
     if infeasible is None:
         return f"{words}, none is ruled out"
     if feasible is None and infeasible == 0:
         return f"no {key} is possible"
     if key == "delta" and feasible == 1:
         return words
-    last = f"above {number(infeasible, up=True)}" if bracket.beyond else ""
-    words += f", {last or f'from {number(infeasible, up=True)} on'} it is not"
-    return words + (f" (gap {number(bracket.gap, up=True)})" if bracket.gap else "")
+    last = f"above {safe_number(infeasible, up=True)}" if bracket.beyond else ""
+    words += f", {last or f'from {safe_number(infeasible, up=True)} on'} it is not"
+    return words + (f" (gap {safe_number(bracket.gap, up=True)})" if bracket.gap else "")
 
 
 def _risks(far: DissimilarityAdvice, unicode: bool) -> list[RenderableType]:
@@ -450,7 +463,7 @@ def _risks(far: DissimilarityAdvice, unicode: bool) -> list[RenderableType]:
     lines = ["", "risk of the whole table as one group, for each epsilon"]
     if not curve.exact:
         lines[-1] += " (around some values only: it may be higher)"
-    labels = [number(epsilon) for epsilon, _ in curve]
+    labels = [safe_number(epsilon) for epsilon, _ in curve]
     margin = max(map(len, labels)) + 1
     for label, (_, risk) in zip(labels, curve, strict=True):
         drawn = bar(risk, 1.0, unicode) if risk else ""

@@ -14,25 +14,25 @@ import click
 from wideberth.cli.check import render
 from wideberth.cli.options import (
     SETTINGS,
-    Engine,
+    EngineOptions,
     bucket_option,
     console,
     echo_json,
     engine_options,
     format_option,
     memory_option,
+    progress_display,
     table_options,
-    telling,
 )
-from wideberth.cli.options import chosen as chosen_engine
+from wideberth.cli.options import chosen_engine as chosen_engine
 from wideberth.cli.release_options import (
-    Question,
-    ask,
-    assigned,
+    ReleaseArguments,
     certainty,
+    format_levels,
+    read_release_options,
     release_options,
     release_target,
-    require_principles,
+    require_policy_or_principle,
     search_options,
 )
 from wideberth.errors import WideberthError, unexpected
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 #: How warnings begin that were printed before the work.
 _SAID = ("dealing by matching", "the seed is fixed", "numbers of single people")
-NOT_PROMISED = """\
+NOT_PROMISED_NOTE = """\
 not promised: safety from those who know how the groups were chosen, who know more than the
 principles allow for, who combine several releases, or who ask only whether somebody is in it"""
 
@@ -170,7 +170,7 @@ def anonymize(
 
     Exit code 3 if the principles cannot be met: nothing is written then.
     """
-    require_principles(asked["policy"], asked["principles"])
+    require_policy_or_principle(asked["policy"], asked["principles"])
     if not output and not dry_run:
         raise click.UsageError("say where the release goes (-o OUT), or --dry-run")
     if report is not None and dry_run:
@@ -180,10 +180,10 @@ def anonymize(
     where = chosen_engine(engine, master, memory, bucket_rows)
     where.require_at_hand("--report", report)
     where.require_at_hand("--threads", asked["threads"])
-    with telling() as progress:
+    with progress_display() as progress:
         from wideberth.release.anonymize import anonymize as run
 
-        question = ask(table, **asked)
+        question = read_release_options(table, **asked)
         if key is not None:
             question = replace(question, sources=[*question.sources, key])
         where.require_possible(question.arguments["policy"], question.arguments)
@@ -225,7 +225,7 @@ def anonymize(
     for caution in release.manifest["warnings"]:  # those of saving were printed
         if not caution.startswith(_SAID) and caution not in said:
             console().print(f"note: {caution}")
-    click.echo(NOT_PROMISED)
+    click.echo(NOT_PROMISED_NOTE)
     return 0
 
 
@@ -249,8 +249,8 @@ def _require_key(key: str, output: Sequence[str]) -> None:
 def _target(
     output: tuple[str, ...],
     table: str,
-    question: Question,
-    where: Engine,
+    question: ReleaseArguments,
+    where: EngineOptions,
     *,
     force: bool,
     dry_run: bool,
@@ -295,7 +295,7 @@ def _report(
     manifest: dict[str, Any],
     table: str,
     output: str,
-    question: Question,
+    question: ReleaseArguments,
     target: str,
     *,
     force: bool,
@@ -309,15 +309,15 @@ def _report(
     told.save(target, force=force)
 
 
-def _require_fit(table: str, output: str, question: Question) -> None:
+def _require_fit(table: str, output: str, question: ReleaseArguments) -> None:
     """Refuse a file of text for columns that it cannot hold, before the work."""
     from wideberth import io
-    from wideberth.core.names import expanded
+    from wideberth.core.names import expand_short_forms
 
     if io.is_table(output):
-        columns, said = io.types_of(table), question.arguments
+        columns, said = io.column_types(table), question.arguments
         named = said["identifier"] or said["policy"].roles.get("identifier", ())
-        gone = expanded(named, columns)
+        gone = expand_short_forms(named, columns)
         io.check_fits({c: t for c, t in columns.items() if c not in gone}, output)
 
 
@@ -327,11 +327,11 @@ def summarize(release: Release, name: str) -> None:
     for part in render(release.verified or release.check(), name, out):
         out.print(part)
     out.print()
-    for line in (*chosen(release.manifest), *cost(release.manifest)):
+    for line in (*describe_levels(release.manifest), *cost(release.manifest)):
         out.print(line)
 
 
-def chosen(manifest: dict[str, Any]) -> list[str]:
+def describe_levels(manifest: dict[str, Any]) -> list[str]:
     """Put into words which levels a lattice's release has, a line for each round."""
     told = manifest.get("lattice", {"rounds": []})
     lines = []
@@ -340,7 +340,7 @@ def chosen(manifest: dict[str, Any]) -> list[str]:
         best = certainty(
             told["nodes"], told["measure"], one["score"], one["no_better_than"], one["proven"]
         )
-        lines.append(f"{round_}levels {', '.join(assigned(one['levels']))}; {best}")
+        lines.append(f"{round_}levels {', '.join(format_levels(one['levels']))}; {best}")
     return lines
 
 

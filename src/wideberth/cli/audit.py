@@ -9,15 +9,15 @@ import click
 
 from wideberth.cli.options import (
     SETTINGS,
-    added,
+    add_options,
     assignments,
     console,
     echo_json,
     format_option,
-    listed,
     read_options,
     rows_are_people_option,
     speaks_unicode,
+    split_names,
     table_options,
 )
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console, RenderableType
 
-    from wideberth.risk.outcome import Attribute, Audit
+    from wideberth.risk.outcome import AttributeResult, Audit
 
 NOT_SAFE = 3
 #: How a verdict looks, and what stands for its sign where a terminal knows only ASCII.
@@ -37,7 +37,7 @@ _PLAIN = {"good": "ok", "caution": "!", "bad": "FAIL"}
 def audit_options(command: Any) -> Any:
     """Add the options that say what is audited, and what the adversary knows."""
     option: Callable[..., Any] = click.option
-    return added(
+    return add_options(
         command,
         option("--original", metavar="FILE", help="The table that RELEASE was made from."),
         option("-p", "--policy", metavar="FILE", help="Roles, types, principles: a policy.toml."),
@@ -175,9 +175,9 @@ def arguments(release: str, asked: dict[str, Any]) -> dict[str, Any]:
 
     from wideberth.io.manifest import compare
     from wideberth.policy.policy import Policy
-    from wideberth.policy.two_tables import table_of
+    from wideberth.policy.two_tables import read_if_path
     from wideberth.release.anatomized import published
-    from wideberth.risk.inputs import require_whole
+    from wideberth.risk.inputs import require_described_files
 
     source = release
     plan = None if asked["policy"] is None else Policy.load(asked["policy"])
@@ -195,18 +195,18 @@ def arguments(release: str, asked: dict[str, Any]) -> dict[str, Any]:
         release, asked["sensitive_table"] = map(str, pair)
     elif asked["sensitive_table"] is not None:
         compare(release, asked["sensitive_table"])
-    require_whole(*asked["others"])
+    require_described_files(*asked["others"])
 
     def table(path: str | None) -> Any:
-        return table_of(path, options)
+        return read_if_path(path, options)
 
     return {
         "table": table(release),
         "source": source,
         "original": table(asked["original"]),
         "policy": plan,
-        "quasi": listed(asked["qi"]) or None,
-        "sensitive": listed(asked["sensitive"]) or None,
+        "quasi": split_names(asked["qi"]) or None,
+        "sensitive": split_names(asked["sensitive"]) or None,
         "principles": list(asked["principles"]) or None,
         "group": asked["group"],
         "count": asked["count"],
@@ -297,7 +297,7 @@ def _identity(found: Audit) -> RenderableType:
     )
 
 
-def _attribute(attribute: Attribute) -> RenderableType:
+def _attribute(attribute: AttributeResult) -> RenderableType:
     lines = []
     for who, measures in (
         ("group known", attribute.known),

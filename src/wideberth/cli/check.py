@@ -11,16 +11,16 @@ import click
 from wideberth.cli.options import (
     SETTINGS,
     assignments,
-    chosen,
+    chosen_engine,
     console,
     echo_json,
     engine_options,
     format_option,
-    listed,
     memory_option,
     read_options,
     rows_are_people_option,
     speaks_unicode,
+    split_names,
     table_options,
 )
 
@@ -158,16 +158,16 @@ def check(
     """
     if policy is None and not principles:
         raise click.UsageError("give a policy (-p FILE) or a principle (--principle NAME:P=V,…)")
-    where = chosen(engine, master, memory)
+    where = chosen_engine(engine, master, memory)
     where.require_at_hand("--claims", claims)
     trees = assignments(hierarchies, "--hierarchy")
     kinds = assignments(types, "--type")
     with console(stderr=True).status("reading and checking …"):
         from wideberth import engines
         from wideberth.checks.check import check as run
-        from wideberth.io.manifest import compared
+        from wideberth.io.manifest import compare_meanwhile
         from wideberth.policy.policy import Policy
-        from wideberth.policy.two_tables import table_of
+        from wideberth.policy.two_tables import read_if_path
         from wideberth.principles import parse
         from wideberth.release.anatomized import published
 
@@ -184,8 +184,8 @@ def check(
         if (pair := published(table)) is not None and sensitive_table is None:
             table, sensitive_table = map(str, pair)
         known: dict[str, Any] = {
-            "quasi": listed(qi),
-            "sensitive": listed(sensitive),
+            "quasi": split_names(qi),
+            "sensitive": split_names(sensitive),
             "principles": wanted,
             "group": group,
             "hierarchies": trees,
@@ -200,16 +200,16 @@ def check(
             "reference": reference,
             "sensitive_table": sensitive_table,
         }
-        with compared(table, sensitive_table) as manifest:
+        with compare_meanwhile(table, sensitive_table) as manifest:
             if where.elsewhere:
                 with where.table(table, options) as given:
                     engine_at = engines.engine_for(given, memory)
                     read = {} if where.is_spark else {"memory": memory, "options": options}
                     result = engine_at.check(given, **read, **others, **known)
             else:
-                frame = table_of(table, options)
+                frame = read_if_path(table, options)
                 for name, path in others.items():
-                    known[name] = table_of(path, options)
+                    known[name] = read_if_path(path, options)
                 result = run(frame, **known)
         result = replace(result, notes=[*result.notes, *manifest.notes])
         found = [report.claims(worst) if claims else [] for report in result.principles]
@@ -240,7 +240,7 @@ def overridden(
     reference: str | None = None,
 ) -> list[str]:
     """Return notes on the given options that override something else."""
-    from wideberth.principles.columns import compares
+    from wideberth.principles.columns import compares_with_table
 
     notes = []
     if plan is not None:
@@ -254,7 +254,7 @@ def overridden(
     asked = wanted or (list(plan.principles) if plan else [])
     if population is not None and all(p.needs != "population" for p in asked):
         notes.append("no principle asks for the --population")
-    if reference is not None and not any(map(compares, asked)):
+    if reference is not None and not any(map(compares_with_table, asked)):
         notes.append("no principle asks for the --reference")
     return notes
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from wideberth.cli.anonymize import NOT_PROMISED, cost
+from wideberth.cli.anonymize import NOT_PROMISED_NOTE, cost
 from wideberth.cli.check import render
 from wideberth.cli.options import SETTINGS, console, echo_json, format_option
 
@@ -145,7 +145,7 @@ def demo(rows: int, output: str, force: bool, form: str) -> int:
     click.echo(
         f"\nWho knows the age, birthplace, occupation and even the group of somebody is left with "
         f"{_M} incomes\nor more. To guess one of them, give or take {_EPSILON:,}, is right for at "
-        f"most 1 in {_M} of the group.\n{NOT_PROMISED}\n\n"
+        f"most 1 in {_M} of the group.\n{NOT_PROMISED_NOTE}\n\n"
         f"in {folder}: {', '.join(file.name for file in files)}\n"
         f"next: open {page} in a browser;\n"
         f"      wideberth audit {release} --original {census} -p {policy}"

@@ -161,8 +161,8 @@ def _facts(
     if e is None:
         return facts
     reach = library.exact_reach(e)
-    found = (library.buckets if h.balanced else library.components)(h, reach)
-    groups = library.clusters(h, found)
+    found = (library.buckets if h.balanced else library.connected_components)(h, reach)
+    groups = library.similar_leaves(h, found)
     facts |= {
         "e": _plain(reach),
         "kind": "buckets" if h.balanced else "components",
@@ -310,14 +310,14 @@ def build(
     wideberth hierarchy build --table people.csv --column sex --flat -o sex.csv
     """
     from wideberth import hierarchy as library
-    from wideberth import io as tables
+    from wideberth.io import check_target, write_text
 
     if sum(way is not None for way in (interval, mask, date)) + flat != 1:
         raise click.UsageError("give exactly one of --interval, --mask, --date and --flat")
     if origin is not None and interval is None:
         raise click.UsageError("--origin goes with --interval")
     if output is not None:
-        tables.check_target(output, force=force)
+        check_target(output, force=force)
     options = read_options(delimiter, encoding, missing, skip_rows=skip_rows, written=written)
     values = _column(table, column, options).to_list()
     if interval is not None:
@@ -331,7 +331,7 @@ def build(
     text = io.StringIO()
     csv.writer(text, delimiter=";", lineterminator="\n").writerows(tree.to_rows())
     if output is not None:
-        tables.write_text(text.getvalue(), output, force=force)
+        write_text(text.getvalue(), output, force=force)
         click.echo(f"wrote {output}: {len(tree.leaves):,} leaves, {tree.levels} levels", err=True)
     if form == "json":
         echo_json({"output": output, "rows": tree.to_rows()})
@@ -351,11 +351,11 @@ def _read(file: str, parents: bool, column: str | None = None) -> Hierarchy:
 def _column(table: str, column: str, options: ReadOptions) -> pl.Series:
     import polars as pl
 
-    from wideberth import io as tables
     from wideberth.errors import TableError
+    from wideberth.io import read
     from wideberth.principles.columns import require_column
 
-    frame = tables.read(table, options)
+    frame = read(table, options)
     require_column(frame, column)
     try:
         return frame[column].cast(pl.String)

@@ -47,10 +47,9 @@ def init(
     """
     from wideberth import io
     from wideberth.checks.protection import proposed_policy
-    from wideberth.policy import proposal as remarks
     from wideberth.policy.guesses import guess_columns
-    from wideberth.policy.people import people_in
-    from wideberth.policy.proposal import noticed, policy_text
+    from wideberth.policy.people import find_people
+    from wideberth.policy.proposal import policy_text, proposed_reading, reading_remarks
     from wideberth.policy.roles import UNDECIDED
 
     if output is not None:
@@ -58,12 +57,12 @@ def init(
     options = read_options(delimiter, encoding, missing, skip_rows=skip_rows, written=written)
     with console(stderr=True).status("reading …"):
         frame = io.read(table, options)
-        reading = remarks.proposed(frame, options)
-        notes = noticed(frame, options, reading)
+        reading = proposed_reading(frame, options)
+        notes = reading_remarks(frame, options, reading)
         if reading != options:
             frame = io.read(table, reading)
         guesses = guess_columns(frame)
-        people = people_in(
+        people = find_people(
             frame,
             identifier=[guess.column for guess in guesses if guess.role == "identifier"],
             ignored=[guess.column for guess in guesses if guess.role == "sensitive"],

@@ -48,7 +48,7 @@ def join(
     """
     with console(stderr=True).status("reading and joining …"):
         from wideberth import io
-        from wideberth.policy.two_tables import PROBABILITY
+        from wideberth.policy.two_tables import PROBABILITY_COLUMN
         from wideberth.policy.two_tables import join as run
         from wideberth.release.anatomized import published
 
@@ -61,7 +61,7 @@ def join(
         options = read_options(delimiter, encoding, missing, skip_rows=skip_rows, written=written)
         joined = run(quasi, sensitive, group=group, options=options)
         io.write(joined, output, force=force)
-    rows = round(joined[PROBABILITY].sum())
+    rows = round(joined[PROBABILITY_COLUMN].sum())
     if form == "json":
         echo_json({"output": output, "rows": joined.height, "people": rows})
     else:

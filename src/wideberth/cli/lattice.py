@@ -14,17 +14,17 @@ from wideberth.cli.options import (
     console,
     echo_json,
     format_option,
+    progress_display,
     speaks_unicode,
     table_options,
-    telling,
 )
 from wideberth.cli.release_options import (
-    ask,
-    assigned,
     certainty,
-    figure,
+    format_levels,
+    format_measure,
+    read_release_options,
     release_options,
-    require_principles,
+    require_policy_or_principle,
     retyped,
     search_options,
 )
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.table import Table
 
-    from wideberth.release.lattice import Figures, Lattice
+    from wideberth.release.lattice import Lattice, NodeFigures
 
 #: How many letters of a column's name a narrow table shows, and how it breaks other headings.
 _SHORT = 6
@@ -100,14 +100,14 @@ def lattice(
 
     Exit code 0 if a node is admissible, 3 if none is.
     """
-    require_principles(asked["policy"], asked["principles"])
-    with telling() as progress:
+    require_policy_or_principle(asked["policy"], asked["principles"])
+    with progress_display() as progress:
         from wideberth.release import lattice_plot
         from wideberth.release.lattice import lattice as run
 
-        question = ask(table, **asked)
+        question = read_release_options(table, **asked)
         if picture is not None:
-            lattice_plot.check_target(picture, force=force, sources=question.sources)
+            lattice_plot.check_drawing_target(picture, force=force, sources=question.sources)
         result = run(Path(table), **question.arguments, best=best, progress=progress)
         told = result.to_dict()  # measures all nodes in every way, which takes its time
         if picture is not None:
@@ -120,7 +120,7 @@ def lattice(
         out.print(part)
     if picture is not None:
         click.echo(f"wrote {picture}")
-    levels = [word for one in assigned(result.best[0].levels) for word in ("--level", one)]
+    levels = [word for one in format_levels(result.best[0].levels) for word in ("--level", one)]
     line = retyped(anonymize, "--algorithm", "lattice", *levels, "-o", "release.csv", without=_DONE)
     click.echo(f"to publish the best node (or another, by its levels):\n  {line}")
     return 0
@@ -130,11 +130,11 @@ def _render(result: Lattice, name: str, shown: int, out: Console) -> Iterator[Re
     """Yield what a person reads: what was searched, the best nodes, the minimal nodes."""
     from rich.text import Text
 
-    from wideberth.principles.base import rows
+    from wideberth.principles.base import rows_in_words
 
     ground = result.ground
     yield Text(
-        f"{name}: {rows(ground.rows)}; a lattice of {result.nodes:,} nodes, "
+        f"{name}: {rows_in_words(ground.rows)}; a lattice of {result.nodes:,} nodes, "
         f"{result.checked:,} of them checked"
     )
     yield Text(f"principles: {', '.join(result.principles)}")
@@ -168,7 +168,9 @@ def _legend(result: Lattice) -> Iterator[str]:
         yield f"  {ladder.name}: {', '.join(said)}"
 
 
-def _nodes(result: Lattice, title: str, nodes: Sequence[Figures], out: Console) -> RenderableType:
+def _nodes(
+    result: Lattice, title: str, nodes: Sequence[NodeFigures], out: Console
+) -> RenderableType:
     """Return a table of nodes; in a narrow terminal with less and less in it."""
     from rich.console import Group
     from rich.measure import Measurement
@@ -185,7 +187,7 @@ def _nodes(result: Lattice, title: str, nodes: Sequence[Figures], out: Console) 
 
 
 def _table(
-    result: Lattice, title: str, nodes: Sequence[Figures], measures: Sequence[str], short: bool
+    result: Lattice, title: str, nodes: Sequence[NodeFigures], measures: Sequence[str], short: bool
 ) -> Table:
     from rich.table import Table
     from rich.text import Text
@@ -205,7 +207,7 @@ def _table(
             *(f"{node.levels[column]}/{top}" for column, top in highest.items()),
             f"{node.suppressed:,}",
             f"{node.groups:,}",
-            *(figure(node.scores[name]) for name in measures),
+            *(format_measure(node.scores[name]) for name in measures),
         )
     return made
 

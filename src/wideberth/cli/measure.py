@@ -13,8 +13,8 @@ from wideberth.cli.options import (
     console,
     echo_json,
     format_option,
-    listed,
     read_options,
+    split_names,
     table_options,
 )
 
@@ -104,7 +104,7 @@ def measure(
         from wideberth import engines
         from wideberth.io.manifest import compare
         from wideberth.policy.policy import Policy
-        from wideberth.policy.two_tables import table_of
+        from wideberth.policy.two_tables import read_if_path
         from wideberth.release.anatomized import published
         from wideberth.utility.measure import measure as run
 
@@ -123,13 +123,13 @@ def measure(
             listed_there = [name for names in plan.roles.values() for name in names]
             group = None if named in listed_there else named
         known: dict[str, Any] = {
-            "quasi": listed(qi) or None,
-            "sensitive": listed(sensitive) or None,
+            "quasi": split_names(qi) or None,
+            "sensitive": split_names(sensitive) or None,
             "group": group,
             "hierarchies": trees,
             "types": kinds,
             "policy": plan,
-            "metrics": listed(metrics) or None,
+            "metrics": split_names(metrics) or None,
             "k": k,
         }
         others = {"original": original, "sensitive_table": sensitive_table}
@@ -137,9 +137,9 @@ def measure(
             engine = engines.engine_for(release, memory)
             found = engine.measure(release, memory=memory, options=options, **others, **known)
         else:
-            frame = table_of(release, options)
+            frame = read_if_path(release, options)
             for name, path in others.items():
-                known[name] = table_of(path, options)
+                known[name] = read_if_path(path, options)
             found = run(frame, **known)
         found = replace(found, notes=[*found.notes, *manifest.notes])
     if form == "json":

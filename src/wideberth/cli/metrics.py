@@ -18,14 +18,20 @@ def metrics(name: str | None, form: str) -> int:
     wideberth metrics ncp
     """
     from wideberth.utility.metrics import iterate, lookup
-    from wideberth.utility.metrics.base import NEEDED, as_dict, as_markdown, better, span
+    from wideberth.utility.metrics.base import (
+        NEEDS_IN_WORDS,
+        better,
+        metric_as_dict,
+        metrics_as_markdown,
+        span,
+    )
 
     chosen = list(iterate()) if name is None else [lookup(name)]
     if form == "json":
-        content = [as_dict(metric) for metric in chosen]
+        content = [metric_as_dict(metric) for metric in chosen]
         echo_json(content if name is None else content[0])
     elif form == "markdown":
-        click.echo(as_markdown(chosen), nl=False)
+        click.echo(metrics_as_markdown(chosen), nl=False)
     elif name is None:
         from rich.table import Table
 
@@ -42,11 +48,11 @@ def metrics(name: str | None, form: str) -> int:
         out = console()
         metric = chosen[0]
         out.print(f"{metric.title}  ({metric.name})\n", style="bold")
-        out.print(f"{as_dict(metric)['definition']}\n")
+        out.print(f"{metric_as_dict(metric)['definition']}\n")
         for heading, text in (
             ("better", better(metric)),
             ("range", span(metric)),
-            ("needs", ", ".join(NEEDED[need] for need in metric.needs)),
+            ("needs", ", ".join(NEEDS_IN_WORDS[need] for need in metric.needs)),
             ("reference", metric.reference),
         ):
             out.print(heading, style="bold")

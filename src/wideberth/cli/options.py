@@ -25,7 +25,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 SETTINGS: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
-def added(command: F, *options: Callable[[F], F]) -> F:
+def add_options(command: F, *options: Callable[[F], F]) -> F:
     """Add options to a command, in the order in which its help is to list them."""
     for option in reversed(options):
         command = option(command)
@@ -34,7 +34,7 @@ def added(command: F, *options: Callable[[F], F]) -> F:
 
 def table_options(command: F) -> F:
     """Add the options that say how a table is read."""
-    return added(
+    return add_options(
         command,
         click.option(
             "--delimiter", metavar="CHAR", help="Delimiter of a CSV file.  [default: detected]"
@@ -130,7 +130,7 @@ class Share(click.ParamType[float]):
         return float(read)
 
 
-def listed(values: Sequence[str]) -> list[str]:
+def split_names(values: Sequence[str]) -> list[str]:
     """Split comma-separated names; the option may also be repeated."""
     return [name.strip() for value in values for name in value.split(",") if name.strip()]
 
@@ -180,8 +180,8 @@ _TOLD = ("algorithm", "cuts", "dealing")
 
 
 def engine_options(command: F) -> F:
-    """Add the options that say where the work is done; `chosen` takes what they bring."""
-    return added(
+    """Add the options that say where the work is done; `chosen_engine` takes what they bring."""
+    return add_options(
         command,
         click.option(
             "--engine",
@@ -214,7 +214,7 @@ bucket_option = click.option(
 
 
 @dataclass(frozen=True)
-class Engine:
+class EngineOptions:
     """The engine that does the work, and its settings."""
 
     name: str = "memory"  # one of ``ENGINES``
@@ -258,18 +258,18 @@ class Engine:
 
         if "://" not in path and not Path(path).exists():
             raise TableError(f"there is no file {path}", hint="check the path")
-        from wideberth.engines.spark.input import read
-        from wideberth.engines.spark.session import opened
+        from wideberth.engines.spark.input import read_spark_table
+        from wideberth.engines.spark.session import open_spark_session
 
-        with opened(self.master) as spark:
-            yield read(spark, path, options)
+        with open_spark_session(self.master) as spark:
+            yield read_spark_table(spark, path, options)
 
 
-def chosen(
+def chosen_engine(
     engine: str | None, master: str | None, memory: str | None, bucket_rows: int | None = None
-) -> Engine:
+) -> EngineOptions:
     """Return the engine that was asked for, if its options fit together."""
-    where = Engine(engine or "memory", master, memory, bucket_rows)
+    where = EngineOptions(engine or "memory", master, memory, bucket_rows)
     if master is not None and not where.is_spark:
         raise click.UsageError("--master is for --engine spark")
     if memory is not None and where.is_spark:
@@ -288,7 +288,7 @@ _OF_NODES = ("searching", "minimal nodes", "drawing")
 
 
 @contextmanager
-def telling() -> Iterator[Callable[[str, int, int], None] | None]:
+def progress_display() -> Iterator[Callable[[str, int, int], None] | None]:
     """Yield what shows progress, on a terminal; elsewhere nothing."""
     err = console(stderr=True)
     if not err.is_terminal:

@@ -25,7 +25,7 @@ from wideberth.errors import WideberthError, papers_missing
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-GROUP = "wideberth.commands"
+ENTRY_POINT_GROUP = "wideberth.commands"
 
 
 class Commands(click.Group):
@@ -43,10 +43,10 @@ class Commands(click.Group):
         if cmd_name in self.commands:
             return self.commands[cmd_name]
         if cmd_name in installed():
-            return load(cmd_name)
+            return load_command(cmd_name)
         if cmd_name == "reproduce":
             about = "Run a paper's experiments: pip install wideberth-papers"
-            return refusal(cmd_name, papers_missing, about)
+            return failing_command(cmd_name, papers_missing, about)
         return None
 
 
@@ -56,20 +56,22 @@ def installed() -> dict[str, list[EntryPoint]]:
     from importlib.metadata import entry_points  # most runs do without
 
     found: dict[str, list[EntryPoint]] = defaultdict(list)
-    for entry in entry_points(group=GROUP):
+    for entry in entry_points(group=ENTRY_POINT_GROUP):
         found[entry.name].append(entry)
     return dict(found)
 
 
 @cache
-def load(name: str) -> click.Command:
+def load_command(name: str) -> click.Command:
     """Import a command of another distribution."""
     # If that fails, the result is a command that reports the failure: the others still work.
     entry, *others = installed()[name]
     if others:
         names = " and ".join(sorted(map(_origin, (entry, *others))))
         what = f"{names} both bring a command {name!r}"
-        return refusal(name, lambda: WideberthError(what, hint="uninstall one of them"), what)
+        return failing_command(
+            name, lambda: WideberthError(what, hint="uninstall one of them"), what
+        )
     try:
         command = entry.load()
     except (Exception, SystemExit) as error:
@@ -79,7 +81,7 @@ def load(name: str) -> click.Command:
     return command
 
 
-def refusal(name: str, error: Callable[[], BaseException], about: str) -> click.Command:
+def failing_command(name: str, error: Callable[[], BaseException], about: str) -> click.Command:
     """Return a command that raises an error, whatever arguments it is given."""
 
     def refuse() -> None:
@@ -107,7 +109,7 @@ def _broken(entry: EntryPoint, error: BaseException) -> click.Command:
             hint=f"reinstall or uninstall {origin}; WIDEBERTH_TRACEBACK=1 shows more",
         )
 
-    return refusal(entry.name, failure, f"cannot be loaded ({why})")
+    return failing_command(entry.name, failure, f"cannot be loaded ({why})")
 
 
 def _origin(entry: EntryPoint) -> str:

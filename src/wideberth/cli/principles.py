@@ -18,14 +18,14 @@ def principles(name: str | None, form: str) -> int:
     wideberth principles epsilon-m
     """
     from wideberth.principles import iterate, lookup
-    from wideberth.principles.catalog import as_dict, as_markdown
+    from wideberth.principles.catalog import principle_as_dict, principles_as_markdown
 
     chosen = list(iterate()) if name is None else [lookup(name)]
     if form == "json":
-        content = [as_dict(cls) for cls in chosen]
+        content = [principle_as_dict(cls) for cls in chosen]
         echo_json(content if name is None else content[0])
     elif form == "markdown":
-        click.echo(as_markdown(chosen), nl=False)
+        click.echo(principles_as_markdown(chosen), nl=False)
     elif name is None:
         from rich.table import Table
 
@@ -42,7 +42,7 @@ def principles(name: str | None, form: str) -> int:
         out = console()
         cls = chosen[0]
         out.print(f"{cls.title}  ({cls.name})\n", style="bold")
-        out.print(f"{as_dict(cls)['definition']}\n")
+        out.print(f"{principle_as_dict(cls)['definition']}\n")
         for heading, text in (
             ("protects against", cls.protects),
             ("does not protect against", cls.does_not_protect),
@@ -52,11 +52,11 @@ def principles(name: str | None, form: str) -> int:
             out.print(heading, style="bold")
             out.print(Padding.indent(text, 2))
         out.print("parameters", style="bold")
-        for parameter in as_dict(cls)["parameters"]:
+        for parameter in principle_as_dict(cls)["parameters"]:
             unset = parameter["default"] in (None, "")
             usual = "" if unset else f" (default {parameter['default']})"
             line = f"{parameter['name']}: {parameter['doc']}; {parameter['range']}{usual}"
             out.print(Padding.indent(line, 2))
         out.print("example", style="bold")
-        out.print(f"  --principle {as_dict(cls)['example']}")
+        out.print(f"  --principle {principle_as_dict(cls)['example']}")
     return 0

@@ -18,18 +18,18 @@ from wideberth.cli.check import overridden
 from wideberth.cli.options import (
     F,
     Share,
-    added,
+    add_options,
     assignments,
-    listed,
     read_options,
     rows_are_people_option,
+    split_names,
 )
 from wideberth.policy.settings import MEASURES
 
 
 def release_options(command: F) -> F:
     """Add the options that say what a release must be like."""
-    return added(
+    return add_options(
         command,
         click.option(
             "-p", "--policy", metavar="FILE", help="Roles, types and principles: a policy.toml."
@@ -73,7 +73,7 @@ def release_options(command: F) -> F:
 
 def search_options(command: F) -> F:
     """Add the options that say how a lattice is searched."""
-    return added(
+    return add_options(
         command,
         click.option(
             "--measure",
@@ -110,7 +110,7 @@ def search_options(command: F) -> F:
 
 
 @dataclass(frozen=True)
-class Question:
+class ReleaseArguments:
     """What the options ask for."""
 
     arguments: Mapping[str, Any]  # for `wideberth.anonymize` and `wideberth.lattice`
@@ -118,13 +118,13 @@ class Question:
     sources: Sequence[str]
 
 
-def require_principles(policy: str | None, principles: Sequence[str]) -> None:
+def require_policy_or_principle(policy: str | None, principles: Sequence[str]) -> None:
     """Refuse to work without knowing what for."""
     if policy is None and not principles:
         raise click.UsageError("give a policy (-p FILE) or a principle (--principle NAME:P=V,…)")
 
 
-def ask(
+def read_release_options(
     table: str,
     *,
     policy: str | None,
@@ -142,7 +142,7 @@ def ask(
     skip_rows: int | None,
     written: tuple[str, ...],
     **settings: Any,
-) -> Question:
+) -> ReleaseArguments:
     """Read the options of `release_options`, `search_options` and `table_options`."""
     # Settings are passed on as they are. Notes list which options override the policy.
     trees = assignments(hierarchies, "--hierarchy")
@@ -161,10 +161,10 @@ def ask(
     for note in overridden(plan, qi, sensitive, wanted):
         click.echo(f"note: {note}", err=True)
     arguments = {
-        "quasi": listed(qi),
-        "sensitive": listed(sensitive),
-        "identifier": listed(identifier),
-        "insensitive": listed(insensitive),
+        "quasi": split_names(qi),
+        "sensitive": split_names(sensitive),
+        "identifier": split_names(identifier),
+        "insensitive": split_names(insensitive),
         "principles": wanted,
         "hierarchies": trees,
         "types": kinds,
@@ -174,7 +174,7 @@ def ask(
         **settings,
     }
     named = [table, *([policy] if policy else []), *_files({**plan.hierarchies, **trees})]
-    return Question(arguments, named)
+    return ReleaseArguments(arguments, named)
 
 
 def ranges(values: Sequence[str]) -> dict[str, int | tuple[int, int]]:
@@ -219,7 +219,7 @@ def retyped(command: click.Command, *more: str, without: Sequence[str] = ()) -> 
 
 
 def release_target(
-    output: Sequence[str], table: str, question: Question, *, force: bool, dry_run: bool
+    output: Sequence[str], table: str, question: ReleaseArguments, *, force: bool, dry_run: bool
 ) -> str:
     """Refuse what a release cannot be written to, before the work; return what will be written."""
     # What an interrupted run left there is put in order, unless nothing is to be written.
@@ -229,10 +229,10 @@ def release_target(
 
     said = question.arguments["policy"].transform.get("algorithm")
     if (question.arguments.get("algorithm") or said) == "anatomy":
-        goal = anatomized.targets(output, anatomized.suffix_for(table))
+        goal = anatomized.anatomy_files(output, anatomized.suffix_for(table))
         if not dry_run:
-            anatomized.repair(goal)
-        anatomized.check_targets(goal, force=force, sources=question.sources)
+            anatomized.repair_anatomy(goal)
+        anatomized.check_anatomy_files(goal, force=force, sources=question.sources)
         return f"{goal.quasi}, {goal.sensitive} and {goal.manifest}"
     if len(output) > 1:
         raise click.UsageError("one release, one -o; only an anatomy has two tables")
@@ -247,10 +247,10 @@ def release_target(
 # Nodes of a lattice, in words.
 
 
-def assigned(levels: Mapping[str, int]) -> list[str]:
+def format_levels(levels: Mapping[str, int]) -> list[str]:
     """Write levels as options do.
 
-    >>> assigned({"age": 2, "sex": 0})
+    >>> format_levels({"age": 2, "sex": 0})
     ['age=2', 'sex=0']
     """
     return [f"{column}={level}" for column, level in levels.items()]
@@ -268,21 +268,21 @@ def certainty(
     >>> certainty(36, "entropy", None, None, True)
     'the best of 36 nodes by entropy'
     """
-    scored = f" by {measure}" if score is None else f": {measure} {figure(score)}"
+    scored = f" by {measure}" if score is None else f": {measure} {format_measure(score)}"
     if nodes == 1:
         return f"the only node{scored}"
     if proven:
         return f"the best of {nodes:,} nodes{scored}"
     known = ""
     if bound is not None and isfinite(bound):
-        known = f"; no node is better than {figure(_lowered(bound))}"
+        known = f"; no node is better than {format_measure(_lowered(bound))}"
     return f"best so far of {nodes:,} nodes{scored}{known}"
 
 
-def figure(value: float) -> str:
+def format_measure(value: float) -> str:
     """Write a measure with four digits, large ones in thousands, millions and so on.
 
-    >>> [figure(value) for value in (0, 0.6183825, 142.7142, 4000, 405168, 123456789)]
+    >>> [format_measure(value) for value in (0, 0.6183825, 142.7142, 4000, 405168, 123456789)]
     ['0', '0.6184', '142.7', '4000', '405.2k', '123.5M']
     """
     size = min(floor(log10(abs(value)) / 3), 5) if abs(value) >= 9999.5 else 0

@@ -13,9 +13,9 @@ from wideberth.cli.options import (
     console,
     echo_json,
     format_option,
+    progress_display,
     speaks_unicode,
     table_options,
-    telling,
 )
 
 #: The options that name files.
@@ -67,7 +67,7 @@ def report(
     Exit code 3 if a principle is violated or a finding is of high severity (--fail-on: or of a
     lower one), else 0; the report is written in either case.
     """
-    with telling() as progress:
+    with progress_display() as progress:
         from wideberth.io.manifest import manifest_path
         from wideberth.reports.content import check_path
         from wideberth.reports.report import report as run
@@ -82,16 +82,16 @@ def report(
     if form == "json":
         echo_json(told.to_dict())
     else:
-        show(told)
+        print_report_summary(told)
         if output is not None:
             click.echo(f"wrote {Path(output)}")
     return NOT_SAFE if told.fails(fail_on) else 0
 
 
-def show(told: Report) -> None:
+def print_report_summary(told: Report) -> None:
     """Print a report's summary."""
-    from wideberth.reports.terminal import render
+    from wideberth.reports.terminal import render_report
 
     out = console()
-    for part in render(told, unicode=speaks_unicode(out)):
+    for part in render_report(told, unicode=speaks_unicode(out)):
         out.print(part)

@@ -30,12 +30,12 @@ def ui(table: str | None, port: int, no_browser: bool) -> int:
 
     The address holds a key: whoever has it can use the app while it runs.
     """
-    from wideberth.ui import lacking
+    from wideberth.ui import missing_extra_error
 
     try:
         from wideberth.ui.server import serve
     except ModuleNotFoundError as error:
-        raise lacking(error) from None
+        raise missing_extra_error(error) from None
 
     def announce(address: str) -> None:
         click.echo(f"open {address}")

@@ -22,7 +22,7 @@ import polars as pl
 from wideberth.core.exact import Floats, Ints, Numbers, fraction, whole
 from wideberth.core.notation import too_long
 from wideberth.core.strings import held_as_words, in_words, is_text
-from wideberth.core.types import components, convert, infer_type, is_vector, require_finite
+from wideberth.core.types import convert, infer_type, is_vector, require_finite, vector_components
 from wideberth.errors import TableError
 
 if TYPE_CHECKING:
@@ -233,10 +233,10 @@ def encode(series: pl.Series) -> Column:
     return _column(name, codes, values, ordered=dtype == pl.Enum)
 
 
-def by_content(columns: Iterable[pl.Series]) -> Ints:
+def content_order(columns: Iterable[pl.Series]) -> Ints:
     """Return the rows of columns in an order that depends on what they hold alone.
 
-    >>> by_content([pl.Series([2, 1, 2]), pl.Series(["b", "a", "a"])]).tolist()
+    >>> content_order([pl.Series([2, 1, 2]), pl.Series(["b", "a", "a"])]).tolist()
     [1, 2, 0]
     """
     # Floats by rank, for an exact quasi-identifier may be infinite.
@@ -302,7 +302,7 @@ def _texts(values: pl.Series) -> list[str]:
     return [str(v) for v in values]
 
 
-def join(name: str, columns: Sequence[Column]) -> Column:
+def join_columns(name: str, columns: Sequence[Column]) -> Column:
     """Encode several columns together: one code per combination that occurs."""
     # A row counts as missing when every one of its parts is.
     sizes = [c.domain.size for c in columns]
@@ -430,9 +430,9 @@ def _encode_words(texts: pl.Series, at: Codes, *, ordered: bool = False) -> tupl
 
 def _vector(series: pl.Series) -> Column:
     """Encode a column of lists or structs as its components taken together."""
-    columns = [encode(part) for part in components(series)]
+    columns = [encode(part) for part in vector_components(series)]
     if columns:
-        return join(series.name, columns)
+        return join_columns(series.name, columns)
     return Column(
         np.zeros(len(series), dtype=np.int32),
         Domain(name=series.name, histogram=np.array([len(series)]), missing=0),

@@ -22,7 +22,7 @@ Ints: TypeAlias = npt.NDArray[np.int64]
 Floats: TypeAlias = npt.NDArray[np.float64]
 Bools: TypeAlias = npt.NDArray[np.bool_]
 #: int64 where that cannot overflow, Python integers (dtype object) where it could.
-Whole: TypeAlias = npt.NDArray[Any]
+WholeNumbers: TypeAlias = npt.NDArray[Any]
 
 _SAFE = 2**62  # sums of two such integers still fit int64
 # An exponent of ten digits would be a number of ten thousand million digits.
@@ -55,12 +55,12 @@ def share(text: str) -> Fraction:
     return exact / 100 if number.endswith("%") else exact
 
 
-def whole(numbers: Whole, bound: int) -> Whole:
+def whole(numbers: WholeNumbers, bound: int) -> WholeNumbers:
     """Return the integers in a type that can hold values up to ``bound`` in size."""
     return numbers.astype(np.int64 if bound < _SAFE else object, copy=False)
 
 
-def at_most(left: Whole, ratio: Fraction, right: Whole) -> Bools:
+def at_most(left: WholeNumbers, ratio: Fraction, right: WholeNumbers) -> Bools:
     """Return where ``left <= ratio * right``, in integers.
 
     >>> at_most(np.array([3, 4]), fraction(0.3), np.array([10, 10]))
@@ -70,13 +70,13 @@ def at_most(left: Whole, ratio: Fraction, right: Whole) -> Bools:
     return (scaled <= other).astype(bool)
 
 
-def at_least(left: Whole, ratio: Fraction, right: Whole) -> Bools:
+def at_least(left: WholeNumbers, ratio: Fraction, right: WholeNumbers) -> Bools:
     """Return where ``left >= ratio * right``, in integers."""
     scaled, other = _cross_multiplied(left, ratio, right)
     return (scaled >= other).astype(bool)
 
 
-def ratios(numerators: Whole, denominators: Whole | int) -> Floats:
+def ratios(numerators: WholeNumbers, denominators: WholeNumbers | int) -> Floats:
     """Divide integers of any size, rounding once; what no float can hold is infinite.
 
     >>> ratios(np.array([1, 10**400], dtype=object), 4)
@@ -96,7 +96,9 @@ def _ratio(numerator: int, denominator: int) -> float:
         return float("inf") if numerator > 0 else float("-inf")
 
 
-def _cross_multiplied(left: Whole, ratio: Fraction, right: Whole) -> tuple[Whole, Whole]:
+def _cross_multiplied(
+    left: WholeNumbers, ratio: Fraction, right: WholeNumbers
+) -> tuple[WholeNumbers, WholeNumbers]:
     bound = max(
         max(_bound(left), 1) * ratio.denominator,
         max(_bound(right), 1) * max(abs(ratio.numerator), 1),
@@ -108,11 +110,11 @@ def _cross_multiplied(left: Whole, ratio: Fraction, right: Whole) -> tuple[Whole
 class Numbers:
     """Numbers as integers: entry ``i`` is ``units[i] / per``."""
 
-    units: Whole  # one-dimensional and ascending for a column; rows of vectors for several
+    units: WholeNumbers  # one-dimensional and ascending for a column; rows of vectors for several
     per: int
 
     @classmethod
-    def whole(cls, units: Whole, per: int) -> Numbers:
+    def whole(cls, units: WholeNumbers, per: int) -> Numbers:
         """Take integers of any size, in the smallest type that holds them."""
         return cls(whole(units, _bound(units)), per)
 
@@ -143,7 +145,7 @@ class Numbers:
         return ratios(self.units.astype(object) if exactly else self.units, self.per)
 
     @property
-    def offsets(self) -> Whole:
+    def offsets(self) -> WholeNumbers:
         """How far each is from the first, in units, exactly.
 
         >>> Numbers.of(np.array([2**62, 2**62 + 1])).offsets.tolist()
@@ -164,13 +166,13 @@ class Numbers:
         reach = np.abs(units) * share.numerator // share.denominator
         return self._positions(units - reach, units + reach)
 
-    def _positions(self, low: Whole, high: Whole) -> tuple[Ints, Ints]:
+    def _positions(self, low: WholeNumbers, high: WholeNumbers) -> tuple[Ints, Ints]:
         first = np.searchsorted(self.units, low, side="left")
         last = np.searchsorted(self.units, high, side="right") - 1
         return first.astype(np.int64), last.astype(np.int64)
 
 
-def _bound(units: Whole) -> int:
+def _bound(units: WholeNumbers) -> int:
     return max(abs(int(units.min())), abs(int(units.max()))) if units.size else 0
 
 

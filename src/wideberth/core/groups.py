@@ -271,10 +271,10 @@ class Groups:
 _LARGEST = 2**62
 
 
-def alike(columns: Sequence[Codes], sizes: Sequence[int]) -> Partition:
+def group_alike(columns: Sequence[Codes], sizes: Sequence[int]) -> Partition:
     """Group the rows that agree on every column; labels follow the order of the codes.
 
-    >>> alike([np.array([1, 0, 1]), np.array([0, 1, 0])], [2, 2]).labels
+    >>> group_alike([np.array([1, 0, 1]), np.array([0, 1, 0])], [2, 2]).labels
     array([1, 0, 1], dtype=int32)
     """
     rows = len(columns[0])
@@ -308,13 +308,13 @@ def alike(columns: Sequence[Codes], sizes: Sequence[int]) -> Partition:
 # entries that fall together are added up, as those of groups are.
 
 
-def tally(partition: Partition, column: Column | None, weights: Ints | None) -> Groups:
+def count_group_rows(partition: Partition, column: Column | None, weights: Ints | None) -> Groups:
     """Count the rows of each group, by the codes of a column if there is one.
 
     >>> halves = Partition(np.array([0, 1, 0], dtype=np.int32), 2)
-    >>> tally(halves, None, None).sizes.tolist()
+    >>> count_group_rows(halves, None, None).sizes.tolist()
     [2, 1]
-    >>> tally(halves, None, np.array([5, 1, 3])).sizes.tolist()
+    >>> count_group_rows(halves, None, np.array([5, 1, 3])).sizes.tolist()
     [8, 1]
     """
     if weights is None:
@@ -326,10 +326,10 @@ def tally(partition: Partition, column: Column | None, weights: Ints | None) -> 
         counts=weights,
         width=1 if column is None else column.domain.size,
     )
-    return rolled(apart, partition)
+    return roll_up(apart, partition)
 
 
-def rolled(groups: Groups, partition: Partition) -> Groups:
+def roll_up(groups: Groups, partition: Partition) -> Groups:
     """Add up the histograms of groups that fall together."""
     if groups.width == 1:  # sizes
         counts = np.bincount(partition.labels, groups.counts, partition.count).astype(np.int64)

@@ -13,47 +13,51 @@ _ALL = ".*"
 BOUNDS = ("min", "max", "missing")
 
 
-def short_for(name: str) -> str | None:
+def short_form_prefix(name: str) -> str | None:
     """Return how the columns begin that a short form stands for; None if it is no short form.
 
-    >>> short_for("disease.*"), short_for("disease")
+    >>> short_form_prefix("disease.*"), short_form_prefix("disease")
     ('disease.', None)
     """
     return name.removesuffix("*") if name.endswith(_ALL) else None
 
 
-def covers(name: str, column: str) -> bool:
+def name_covers_column(name: str, column: str) -> bool:
     """Return whether a name stands for a column: it is the same, or the short form of its prefix.
 
-    >>> covers("disease.*", "disease.flu"), covers("disease.*", "diseases")
+    >>> name_covers_column("disease.*", "disease.flu"), name_covers_column("disease.*", "diseases")
     (True, False)
     """
-    begin = short_for(name)
+    begin = short_form_prefix(name)
     return name == column or (begin is not None and column.startswith(begin))
 
 
-def expanded(names: Iterable[str], columns: Collection[str]) -> list[str]:
+def expand_short_forms(names: Iterable[str], columns: Collection[str]) -> list[str]:
     """Put the columns that a short form stands for in its place.
 
-    >>> expanded(["age", "p.*"], ["p.a", "age", "p.b"])
+    >>> expand_short_forms(["age", "p.*"], ["p.a", "age", "p.b"])
     ['age', 'p.a', 'p.b']
     """
     # A column of that very name goes first. A name that stands for no column stays, for whatever
     # needs the column to refuse it.
     found = []
     for name in names:
-        meant = [] if name in columns else [column for column in columns if covers(name, column)]
+        meant = (
+            []
+            if name in columns
+            else [column for column in columns if name_covers_column(name, column)]
+        )
         found += meant or [name]
     return found
 
 
-def by_column(said: Mapping[str, T], columns: Collection[str]) -> dict[str, T]:
+def spread_over_columns(said: Mapping[str, T], columns: Collection[str]) -> dict[str, T]:
     """Put columns in the place of short forms; what is said of a column itself goes first.
 
-    >>> by_column({"p.a": "text", "p.*": "float"}, ["p.a", "p.b"])
+    >>> spread_over_columns({"p.a": "text", "p.*": "float"}, ["p.a", "p.b"])
     {'p.a': 'text', 'p.b': 'float'}
     """
-    meant = {name: expanded([name], columns) for name in said}
+    meant = {name: expand_short_forms([name], columns) for name in said}
     return {
         **{column: said[name] for name in said for column in meant[name]},
         **{name: said[name] for name in said if meant[name] == [name]},
@@ -76,19 +80,21 @@ def prefix_of(columns: Sequence[str]) -> str | None:
     return ".".join(shared) if len(columns) > 1 and any(shared) else None
 
 
-def shown(columns: Sequence[str]) -> str:
+def attribute_label(columns: Sequence[str]) -> str:
     """Name columns that are one value together, shortly if they share a prefix.
 
-    >>> shown(["disease.flu", "disease.asthma"]), shown(["lat", "lon"])
+    >>> attribute_label(["disease.flu", "disease.asthma"]), attribute_label(["lat", "lon"])
     ('disease.*', 'lat+lon')
     """
     prefix = prefix_of(columns)
     return "+".join(columns) if prefix is None else prefix + _ALL
 
 
-def absent(name: str, columns: Collection[str], where: str = "the table") -> tuple[str, str | None]:
+def absent_column_message(
+    name: str, columns: Collection[str], where: str = "the table"
+) -> tuple[str, str | None]:
     """Return the message that a name stands for no column, and the nearest name, if any."""
-    begin = short_for(name)
+    begin = short_form_prefix(name)
     what, known = f"{where} has no column '{name}'", list(columns)
     if begin is not None:
         what = f"{where} has no column that begins with '{begin}'"

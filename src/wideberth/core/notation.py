@@ -21,7 +21,7 @@ from wideberth.errors import ParameterError, TableError
 #: Digits that always fit into 64 bits, digits of the longest decimal, digits that floats keep.
 WORD, DIGITS, SURE = 18, 38, 15
 #: Numbers as the program writes them.
-PLAIN = r"^[+-]?(0|[1-9][0-9]*)(\.[0-9]+)?$"
+PLAIN_NUMBER = r"^[+-]?(0|[1-9][0-9]*)(\.[0-9]+)?$"
 _SPACES = " \u00a0\u2009\u202f"
 _APOSTROPHES = "'\u2019"
 _MINUS = "\u2212-"  # the hyphen last, as brackets of a pattern need it
@@ -290,10 +290,10 @@ def notation(example: str) -> Notation:
     return Notation(example)
 
 
-def by_column(formats: Mapping[str, str], columns: Sequence[str]) -> dict[str, str]:
+def formats_by_column(formats: Mapping[str, str], columns: Sequence[str]) -> dict[str, str]:
     """Put columns in the place of short forms; what is said of a column itself goes first.
 
-    >>> by_column({"p.*": "1.234,56", "pay": "12 %"}, ["pay", "p.a"])
+    >>> formats_by_column({"p.*": "1.234,56", "pay": "12 %"}, ["pay", "p.a"])
     {'p.a': '1.234,56', 'pay': '12 %'}
     """
     short = {name[:-1]: way for name, way in formats.items() if name.endswith(".*")}
@@ -339,7 +339,7 @@ def _read(series: pl.Series, how: Notation, made: bool) -> pl.Series:
     distinct = text.drop_nulls().unique()
     plain = how.plain(distinct)
     fits = plain.is_not_null()
-    simple = distinct.str.strip_chars().str.contains(PLAIN)
+    simple = distinct.str.strip_chars().str.contains(PLAIN_NUMBER)
     differs = fits & (plain != distinct.str.strip_chars().str.strip_prefix("+"))
     certain = (fits & ~simple).any()
     if not (certain or made or (differs.any() and fits.all())) or (made and not fits.all()):
@@ -441,10 +441,10 @@ def notations(texts: pl.Series) -> list[str]:
     return [] if any(plain) else list(found)
 
 
-def nearly(texts: pl.Series, most: float) -> tuple[str, pl.Series] | None:
+def mostly_written(texts: pl.Series, most: float) -> tuple[str, pl.Series] | None:
     """Return how all texts but a few are written, and those few; None if most are not alike.
 
-    >>> way, odd = nearly(pl.Series([*(f"7158,{i}" for i in range(30)), "abc"]), 0.1)
+    >>> way, odd = mostly_written(pl.Series([*(f"7158,{i}" for i in range(30)), "abc"]), 0.1)
     >>> way, odd.to_list()
     ('1234,56', ['abc'])
     """
@@ -466,7 +466,7 @@ def plainly_numbers(texts: pl.Series) -> bool:
     >>> plainly_numbers(pl.Series(["1234.5", "7"])), plainly_numbers(pl.Series(["1.234", "7"]))
     (True, False)
     """
-    if not texts.str.contains(PLAIN).all():
+    if not texts.str.contains(PLAIN_NUMBER).all():
         return False
     pointed = texts.filter(texts.str.contains(".", literal=True))
     return pointed.is_empty() or not pointed.str.contains(_THREES).all()

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from wideberth.core.notation import nearly, notation, notations, plainly_numbers
+from wideberth.core.notation import mostly_written, notation, notations, plainly_numbers
 from wideberth.core.strings import is_text
 from wideberth.core.types import confirmation, floats, infer_type, unnamed
 from wideberth.errors import ParameterError, UndecidedError, what_to_type
@@ -35,7 +35,7 @@ _CLOCK = r"^(?:[01]?[0-9]|2[0-4]):[0-5][0-9](?::[0-5][0-9](?:\.[0-9]+)?)?(?: ?[A
 
 
 @dataclass(frozen=True)
-class Question:
+class ColumnQuestion:
     """Something about a column that only a person can answer."""
 
     what: str
@@ -48,14 +48,14 @@ class Question:
         return ParameterError(self.what, hint=self.hint)
 
 
-def question(
+def column_question(
     series: pl.Series, *, made: bool = False, slips: bool = True, rows: bool = True
-) -> Question | None:
+) -> ColumnQuestion | None:
     """Return what must be answered before a column of text is taken for numbers, or for none.
 
-    >>> print(question(pl.Series("wage", ["77158,97", "1200,50"])).what)
+    >>> print(column_question(pl.Series("wage", ["77158,97", "1200,50"])).what)
     column 'wage' looks like numbers written as 1234,56, and stays text until you confirm that
-    >>> question(pl.Series("wage", ["77158.97", "1200.50"]))
+    >>> column_question(pl.Series("wage", ["77158.97", "1200.50"]))
     """
     # `made`: this program wrote the column, so a point parts decimals. `slips`: ask about a few
     # texts among numbers or dates, too. `rows`: the column has the rows of the table, so one can be
@@ -73,14 +73,14 @@ def question(
     if len(ways) > 1:
         as_ways = " or as ".join(ways)
         what = f"column {name!r} can be read in {len(ways)} ways: as {as_ways}"
-        return Question(what, confirmation(name, ways), ways)
+        return ColumnQuestion(what, confirmation(name, ways), ways)
     if ways:
         noun = "dates" if notation(ways[0]).date else "numbers"
         what = f"column {name!r} looks like {noun} written as {ways[0]}, and stays text until you "
-        return Question(f"{what}confirm that", confirmation(name, ways), ways)
+        return ColumnQuestion(f"{what}confirm that", confirmation(name, ways), ways)
     if (forms := _disguised(texts)) and infer_type(texts) not in _READ:
         some = " or ".join(forms)
-        return Question(
+        return ColumnQuestion(
             f"column {name!r} looks like numbers, and is text, for some of them {some}",
             f"write all of them as -1200.50 or 92000; {_as_text(name)}",
         )
@@ -97,7 +97,7 @@ def require_one_way(series: pl.Series) -> None:
       try: born = "%d/%m/%Y" or born = "%m/%d/%Y" under [formats] of the policy; or, to keep it as \
 text, types={'born': 'text'}
     """
-    asked = question(series, slips=False)
+    asked = column_question(series, slips=False)
     if asked is not None and len(asked.ways) > 1:
         name = series.name
         text = what_to_type(
@@ -144,7 +144,7 @@ def _blank(texts: pl.Series) -> pl.Series:
     return distinct.filter(like_missing(distinct))
 
 
-def _slips(name: str, texts: pl.Series, rows: bool) -> Question | None:
+def _slips(name: str, texts: pl.Series, rows: bool) -> ColumnQuestion | None:
     """Ask about a few texts among numbers or dates."""
     distinct = texts.drop_nulls().unique().cast(pl.String)
     blank = _blank(texts)
@@ -152,7 +152,7 @@ def _slips(name: str, texts: pl.Series, rows: bool) -> Question | None:
     as_text = _as_text(name)
     if len(blank) and len(rest) and is_read(rest):
         listed = ", ".join(f'"{token}"' for token in tokens(blank))
-        return Question(
+        return ColumnQuestion(
             f"column {name!r} is text, for it holds {listed} beside numbers or dates",
             what_to_type(
                 python=f'missing = ["?", "", "NA", {listed}] under [table] of the policy',
@@ -169,7 +169,7 @@ def _slips(name: str, texts: pl.Series, rows: bool) -> Question | None:
         return None
     row = int(texts.cast(pl.String).is_in(odd.to_list()).fill_null(False).arg_true()[0])
     at = f" (see row {row + 1})" if rows else ""
-    return Question(
+    return ColumnQuestion(
         f"column {name!r} is text, but all its values are {nouns} save {len(odd)}{at}",
         f"correct them, or list them as missing; {as_text}",
     )
@@ -186,7 +186,7 @@ def odd_among(distinct: pl.Series) -> tuple[str, pl.Series] | None:
     odd = distinct.filter(floats(distinct.str.strip_chars()).is_null())
     if len(odd) and len(odd) <= len(distinct) * (1 - _NEARLY):
         return "numbers", odd
-    found = nearly(distinct, 1 - _MOSTLY) if len(odd) else None
+    found = mostly_written(distinct, 1 - _MOSTLY) if len(odd) else None
     if found is None:
         return None
     way, odd = found
@@ -210,10 +210,10 @@ def tokens(texts: pl.Series) -> list[str]:
     return texts.str.strip_chars().unique().sort().to_list()
 
 
-def on_values(name: str, texts: pl.Series) -> list[str]:
+def value_remarks(name: str, texts: pl.Series) -> list[str]:
     """Remark on the distinct texts of a column: those that look alike, or missing, or like numbers.
 
-    >>> on_values("sex", pl.Series(["F", "f", "F ", "M"]))[0].partition(" (")[0]
+    >>> value_remarks("sex", pl.Series(["F", "f", "F ", "M"]))[0].partition(" (")[0]
     'sex has 3 pairs of values that look the same'
     """
     plain = texts.alias("").drop_nulls().cast(pl.String)
@@ -237,7 +237,7 @@ def on_values(name: str, texts: pl.Series) -> list[str]:
             f"({what_to_type(python='', command='--missing, or ')}[table] of the policy)"
         )
     present = plain.filter(~plain.is_in(blank.to_list()))
-    if (asked := question(present.alias(name), rows=False)) is not None:
+    if (asked := column_question(present.alias(name), rows=False)) is not None:
         said.append(f"{asked.what} ({asked.hint})")
     return said + _on_times(name, present.str.strip_chars())
 

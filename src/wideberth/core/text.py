@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Any
 
 #: What stands for one or two people, where the number would point at them.
-FEW = "fewer than 3"
+FEWER_THAN_3 = "fewer than 3"
 #: A space that does not break a line.
 _NARROW = "\u00a0"
 _MONTHS = [
@@ -20,7 +20,7 @@ _MONTHS = [
 def count(number: float | str | None) -> str:
     """Write a number of things.
 
-    >>> count(9812), count(0), count(FEW), count(None)
+    >>> count(9812), count(0), count(FEWER_THAN_3), count(None)
     ('9,812', '0', 'fewer than 3', '–')
     """
     if number is None:
@@ -94,10 +94,11 @@ def _written(share: float, hundredths: float) -> str:
     return f"{hundredths:g}{_NARROW}%" if hundredths < 1000 else f"{hundredths:,.0f}{_NARROW}%"
 
 
-def reach(epsilon: Any, relative: bool = False, unit: str | None = None) -> str:
+def reach_in_words(epsilon: Any, relative: bool = False, unit: str | None = None) -> str:
     """Write how near is near.
 
-    >>> reach(4500), reach(0.1, True).replace("\u00a0", " "), reach(30, unit="days")
+    >>> relative = reach_in_words(0.1, True).replace("\u00a0", " ")
+    >>> reach_in_words(4500), relative, reach_in_words(30, unit="days")
     ('4,500', '10 %', '30 days')
     """
     if relative and isinstance(epsilon, int | float):
@@ -118,10 +119,10 @@ def moment(iso: str) -> str:
     return f"{at.day} {_MONTHS[at.month - 1]} {at.year}, {at:%H:%M} UTC"
 
 
-def listed(names: list[str]) -> str:
+def join_names(names: list[str]) -> str:
     """Join names as a sentence does.
 
-    >>> listed(["age"]), listed(["age", "zip", "sex"])
+    >>> join_names(["age"]), join_names(["age", "zip", "sex"])
     ('age', 'age, zip and sex')
     """
     return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]
@@ -133,26 +134,26 @@ def sentence(text: str) -> str:
     return text and text[0].upper() + text[1:] + ("" if text[-1] in ".!?" else ".")
 
 
-def written(name: str, parameters: dict[str, Any]) -> str:
+def principle_in_words(name: str, parameters: dict[str, Any]) -> str:
     """Write a principle with its parameters.
 
-    >>> written("epsilon-m", {"epsilon": 4500, "m": 5})
+    >>> principle_in_words("epsilon-m", {"epsilon": 4500, "m": 5})
     'epsilon-m (epsilon = 4,500, m = 5)'
     """
     given = dict(parameters)
     if given.pop("relative", False) and "epsilon" in given:
-        given["epsilon"] = reach(given["epsilon"], True)
+        given["epsilon"] = reach_in_words(given["epsilon"], True)
     said = ", ".join(f"{key.replace('_', ' ')} = {figure(v)}" for key, v in given.items())
     return f"{name} ({said})" if said else name
 
 
-def nearness(near: Mapping[str, Any]) -> str:
+def nearness_in_words(near: Mapping[str, Any]) -> str:
     """Write how near is near, as an audit took it."""
-    return reach(near["epsilon"], bool(near.get("relative")), near.get("unit"))
+    return reach_in_words(near["epsilon"], bool(near.get("relative")), near.get("unit"))
 
 
 def as_html(kind: str, facts: Mapping[str, Any]) -> str:
     """Return small HTML for a notebook, drawn by that function of `wideberth.reports.notebook`."""
     # Results show themselves in notebooks and are imported by what draws them: so this comes late.
-    html: str = getattr(import_module("wideberth.reports.notebook"), kind)(facts)
+    html: str = getattr(import_module("wideberth.reports.notebook"), f"{kind}_html")(facts)
     return html

@@ -13,7 +13,7 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
-def spread(function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
+def map_threads(function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
     """Apply a function to a few large things at a time."""
     with ThreadPoolExecutor(max_workers=cores()) as pool:
         return list(pool.map(function, items))
@@ -26,19 +26,19 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
-class Task:
+class WorkItem:
     """Something to do that concerns `rows` rows; it may return further tasks."""
 
-    def __init__(self, rows: int, act: Callable[[], Iterable[Task] | None]) -> None:
+    def __init__(self, rows: int, act: Callable[[], Iterable[WorkItem] | None]) -> None:
         self.rows = rows
         self.act = act
 
-    def __lt__(self, other: Task) -> bool:
+    def __lt__(self, other: WorkItem) -> bool:
         """Order larger tasks before smaller ones."""
         return self.rows > other.rows
 
 
-def work_off(tasks: Iterable[Task], threads: int) -> None:
+def run_work_items(tasks: Iterable[WorkItem], threads: int) -> None:
     """Do all tasks, and those that come of them."""
     heap = list(tasks)
     heapq.heapify(heap)
@@ -61,7 +61,7 @@ def work_off(tasks: Iterable[Task], threads: int) -> None:
                     return
                 task = heapq.heappop(heap)
                 busy += 1
-            more: list[Task] = []
+            more: list[WorkItem] = []
             try:
                 more = list(task.act() or ())
             except BaseException as error:

@@ -169,7 +169,9 @@ def _short(numbers: pl.Series) -> bool:
 def _lists(series: pl.Series) -> pl.Series:
     if not isinstance(series.dtype, pl.Struct):
         return series.cast(pl.List(pl.Float64))
-    parts = [part.cast(pl.Float64).alias(str(i)) for i, part in enumerate(components(series))]
+    parts = [
+        part.cast(pl.Float64).alias(str(i)) for i, part in enumerate(vector_components(series))
+    ]
     listed = pl.when(unnamed(series).is_not_null()).then(pl.concat_list(pl.all()))
     return pl.DataFrame(parts).select(listed.alias("")).to_series().alias(series.name)
 
@@ -353,7 +355,7 @@ def _number(dtype: object) -> bool:
     return isinstance(kind, pl.DataType) and kind.is_numeric()
 
 
-def components(series: pl.Series) -> list[pl.Series]:
+def vector_components(series: pl.Series) -> list[pl.Series]:
     """Split a column of lists or structs into its components; none if it has no value."""
     # Components are named `profile[0]` of a list, `disease.flu` of a struct. A missing value lacks
     # all of them. Lists that are not as long as the first are refused.
@@ -382,7 +384,7 @@ def require_vectors(series: pl.Series) -> None:
         hint = "a list or a struct of numbers in every row"
         _refuse(name, series.alias("").is_not_null(), "not a vector of numbers", hint)
         return
-    parts = components(series)
+    parts = vector_components(series)
     lacking = [part.alias("").is_null() for part in parts]
     whole = reduce(and_, lacking, pl.zeros(len(series), pl.Boolean, eager=True).not_())
     for part, missing in zip(parts, lacking, strict=True):

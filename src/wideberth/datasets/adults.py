@@ -97,7 +97,7 @@ _EDUCATION = {
 _AVERAGE = 10  # years of schooling, more or less
 
 
-class _Work(NamedTuple):
+class _Occupation(NamedTuple):
     """An occupation: how common it is, and what tilts towards it."""
 
     name: str
@@ -111,20 +111,20 @@ class _Work(NamedTuple):
 
 
 _WORK = (
-    _Work("Prof-specialty", 0.083, 0.62, 0.2, -0.6, 0.35, 1.0, 0.4),
-    _Work("Craft-repair", 0.127, -0.33, -2.1, -0.5, 0.05, -0.9, 0.3),
-    _Work("Exec-managerial", 0.17, 0.30, -0.1, -1.0, 0.8, 0.0, 0.9),
-    _Work("Adm-clerical", 0.133, -0.05, 1.5, 0.1, -0.1, 0.5, -2.0),
-    _Work("Sales", 0.153, 0.10, 0.1, 0.3, 0.3, -2.9, 0.7),
-    _Work("Other-service", 0.103, -0.28, 0.95, 0.6, -0.9, -0.6, -0.9),
-    _Work("Machine-op-inspct", 0.064, -0.45, -0.3, -0.1, -0.25, -2.4, -2.0),
-    _Work("Transport-moving", 0.046, -0.38, -2.1, -0.6, -0.1, -0.4, -0.3),
-    _Work("Handlers-cleaners", 0.034, -0.40, -1.2, 0.9, -0.8, -1.3, -2.3),
-    _Work("Farming-fishing", 0.03, -0.30, -1.9, 0.1, -1.2, -0.2, 2.2),
-    _Work("Tech-support", 0.04, 0.22, 0.2, -0.3, 0.55, 0.2, -1.5),
-    _Work("Protective-serv", 0.028, 0.05, -1.3, -0.4, 0.5, 2.6, -1.5),
-    _Work("Priv-house-serv", 0.0016, -0.35, 3.2, 0.4, -2.5, -9.0, -9.0),
-    _Work("Armed-Forces", 0.00017, 0.05, -3.0, 1.0, 0.0, 0.0, 0.0),
+    _Occupation("Prof-specialty", 0.083, 0.62, 0.2, -0.6, 0.35, 1.0, 0.4),
+    _Occupation("Craft-repair", 0.127, -0.33, -2.1, -0.5, 0.05, -0.9, 0.3),
+    _Occupation("Exec-managerial", 0.17, 0.30, -0.1, -1.0, 0.8, 0.0, 0.9),
+    _Occupation("Adm-clerical", 0.133, -0.05, 1.5, 0.1, -0.1, 0.5, -2.0),
+    _Occupation("Sales", 0.153, 0.10, 0.1, 0.3, 0.3, -2.9, 0.7),
+    _Occupation("Other-service", 0.103, -0.28, 0.95, 0.6, -0.9, -0.6, -0.9),
+    _Occupation("Machine-op-inspct", 0.064, -0.45, -0.3, -0.1, -0.25, -2.4, -2.0),
+    _Occupation("Transport-moving", 0.046, -0.38, -2.1, -0.6, -0.1, -0.4, -0.3),
+    _Occupation("Handlers-cleaners", 0.034, -0.40, -1.2, 0.9, -0.8, -1.3, -2.3),
+    _Occupation("Farming-fishing", 0.03, -0.30, -1.9, 0.1, -1.2, -0.2, 2.2),
+    _Occupation("Tech-support", 0.04, 0.22, 0.2, -0.3, 0.55, 0.2, -1.5),
+    _Occupation("Protective-serv", 0.028, 0.05, -1.3, -0.4, 0.5, 2.6, -1.5),
+    _Occupation("Priv-house-serv", 0.0016, -0.35, 3.2, 0.4, -2.5, -9.0, -9.0),
+    _Occupation("Armed-Forces", 0.00017, 0.05, -3.0, 1.0, 0.0, 0.0, 0.0),
 )
 _SOLDIERS = "Armed-Forces"
 

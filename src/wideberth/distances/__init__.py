@@ -14,31 +14,37 @@ import numpy as np
 
 from wideberth.core.codes import Domain
 from wideberth.core.exact import Ints
-from wideberth.distances.base import Metric, Similarity, Space
-from wideberth.distances.custom import Called
+from wideberth.distances.base import DistanceFunction, Similarity, Space
+from wideberth.distances.custom import FunctionDistance
 from wideberth.distances.distributions import JensenShannon, Variational
 from wideberth.distances.geographic import Haversine
 from wideberth.distances.numeric import Absolute, Discrete, Relative, Windows, numbers_of, windows
 from wideberth.distances.texts import Edit
-from wideberth.distances.trees import Branches, Surroundings, Tree, spread, ways_up
+from wideberth.distances.trees import (
+    NearbyNodes,
+    TreeDistance,
+    TreeSimilarity,
+    expand_rows,
+    paths_to_root,
+)
 from wideberth.distances.vectors import Cosine, Euclidean, Manhattan
 from wideberth.errors import ParameterError
 
 __all__ = [
-    "NAMES",
+    "DISTANCE_NAMES",
     "TOPS",
-    "Branches",
-    "Metric",
+    "DistanceFunction",
+    "NearbyNodes",
     "Similarity",
     "Space",
-    "Surroundings",
+    "TreeSimilarity",
     "Windows",
     "classes",
+    "expand_rows",
     "numbers_of",
+    "paths_to_root",
     "similarity",
     "space",
-    "spread",
-    "ways_up",
     "windows",
 ]
 
@@ -48,7 +54,7 @@ _SPACES: dict[str, type[Space]] = {
         Absolute,
         Relative,
         Discrete,
-        Tree,
+        TreeDistance,
         Variational,
         JensenShannon,
         Euclidean,
@@ -59,7 +65,7 @@ _SPACES: dict[str, type[Space]] = {
     )
 }
 
-NAMES = ("auto", *_SPACES)
+DISTANCE_NAMES = ("auto", *_SPACES)
 
 #: The largest ε of those distances that have one.
 TOPS: Mapping[str, Fraction] = MappingProxyType(
@@ -69,27 +75,30 @@ TOPS: Mapping[str, Fraction] = MappingProxyType(
 _MANY = 4000  # values of which all pairs are still looked at
 
 
-def space(domain: Domain, distance: str | Metric) -> Space:
+def space(domain: Domain, distance: str | DistanceFunction) -> Space:
     """Return the space that a domain's values have under a distance."""
     # `auto` picks by the domain: a tree's values by the tree, vectors variational, numbers
     # absolute, anything else discrete.
     if callable(distance):
-        return Called(domain, distance)
+        return FunctionDistance(domain, distance)
     kind = _SPACES.get(_usual(domain) if distance == "auto" else distance)
     if kind is None:
-        known = ", ".join(NAMES)
+        known = ", ".join(DISTANCE_NAMES)
         raise ParameterError(f"there is no distance '{distance}'", hint=f"one of {known}")
     return kind(domain)
 
 
-def similarity(domain: Domain, distance: str | Metric, epsilon: Fraction) -> Similarity:
+def similarity(domain: Domain, distance: str | DistanceFunction, epsilon: Fraction) -> Similarity:
     """Return who is at distance ε or less from whom; see `space`."""
     return space(domain, distance).within(epsilon)
 
 
 def classes(similar: Similarity, size: int) -> Ints | None:
     """Return each code's similarity class, or None where being similar is not transitive."""
-    if isinstance(similar, Branches) and len(np.unique(similar.depth_of[: len(similar.nodes)])) < 2:
+    if (
+        isinstance(similar, TreeSimilarity)
+        and len(np.unique(similar.depth_of[: len(similar.nodes)])) < 2
+    ):
         # All values at equal depth: being similar is having the same ancestor so far up.
         ancestors = similar.tree.climb(similar.nodes, similar.limit // 2)
         lone = [] if similar.missing is None else [len(similar.tree.parent)]

@@ -14,7 +14,7 @@ from wideberth.core.exact import Bools, Floats, Ints
 from wideberth.core.groups import Groups
 from wideberth.errors import ParameterError
 
-Metric: TypeAlias = Callable[[Any, Any], float]
+DistanceFunction: TypeAlias = Callable[[Any, Any], float]
 
 
 class Similarity(Protocol):

@@ -16,19 +16,19 @@ import numpy as np
 from wideberth.core.codes import Domain
 from wideberth.core.exact import Bools, Floats, Ints
 from wideberth.core.groups import Groups
-from wideberth.distances.base import Metric, Similarity, Space
+from wideberth.distances.base import DistanceFunction, Similarity, Space
 from wideberth.errors import ParameterError
 
 _ROUNDING = 1e-9  # relatively: what a user's function may have rounded
 _TRIED = 48  # pairs
 
 
-class Called(Space):
+class FunctionDistance(Space):
     """What a function returns for two values; vectors are tuples, None where a part is missing."""
 
     name = "a function"
 
-    def __init__(self, domain: Domain, metric: Metric) -> None:
+    def __init__(self, domain: Domain, metric: DistanceFunction) -> None:
         super().__init__(domain)
         self.metric = metric
         self.values = _values(domain)
@@ -45,7 +45,7 @@ class Called(Space):
         return np.array(apart, dtype=np.float64).reshape(len(ones), len(others))
 
     def _within(self, epsilon: Fraction) -> Similarity:
-        return Asked(self, epsilon)
+        return FunctionSimilarity(self, epsilon)
 
     def _measured(self, one: int, other: int) -> Any:
         try:
@@ -102,10 +102,10 @@ def _rounded(one: Any, other: Any, scale: float) -> bool:
     return isclose(one, other, rel_tol=_ROUNDING, abs_tol=max(scale * 1e-7, 1e-12))
 
 
-class Asked:
+class FunctionSimilarity:
     """Similarity as a function decides it."""
 
-    def __init__(self, space: Called, epsilon: Fraction) -> None:
+    def __init__(self, space: FunctionDistance, epsilon: Fraction) -> None:
         self.space, self.epsilon = space, epsilon
         self.known = space.domain.known
 

@@ -12,8 +12,8 @@ import numpy.typing as npt
 from wideberth.core.codes import Domain
 from wideberth.core.exact import Bools, Floats, Ints
 from wideberth.distances.base import Similarity, Space
-from wideberth.distances.pairs import Cloud, Near, Points
-from wideberth.distances.vectors import Exactly, Manhattan, Vectors
+from wideberth.distances.pairs import PairwiseSimilarity, PointCloud, PointTest
+from wideberth.distances.vectors import Manhattan, Vectors, VectorTest
 from wideberth.errors import TableError
 
 _TOLERANCE = Fraction(1, 10**6)  # by which shares may miss 1
@@ -66,7 +66,7 @@ class Variational(Manhattan):
         return super()._apart(ones, others) / 2
 
     def _within(self, epsilon: Fraction) -> Similarity:
-        return Near(self.domain, Exactly(self.vectors, 1, 2 * epsilon))
+        return PairwiseSimilarity(self.domain, VectorTest(self.vectors, 1, 2 * epsilon))
 
 
 class JensenShannon(Space):
@@ -88,10 +88,10 @@ class JensenShannon(Space):
         return np.sqrt(np.array(apart).reshape(len(ones), len(others)))
 
     def _within(self, epsilon: Fraction) -> Similarity:
-        return Near(self.domain, Divergent(self.shares, float(epsilon)))
+        return PairwiseSimilarity(self.domain, DivergenceTest(self.shares, float(epsilon)))
 
 
-class Divergent(Points):
+class DivergenceTest(PointTest):
     """Distributions compared by their divergence."""
 
     # Half the squared distance h of the roots of two distributions is easily computed, and near
@@ -102,7 +102,7 @@ class Divergent(Points):
         self.limit = (epsilon * _SAFE_SIDE) ** 2
         margin = 1e-13 * shares.shape[1]
         inner, outer = 2 * log(2) * self.limit - margin, 2 * self.limit + margin
-        super().__init__(Cloud(points=np.sqrt(shares), p=2, inner=inner, outer=outer))
+        super().__init__(PointCloud(points=np.sqrt(shares), p=2, inner=inner, outer=outer))
 
     def decide(self, near: Bools, doubtful: Bools, ones: Ints, others: Ints) -> None:
         """Where many pairs of a matrix are in doubt, compute it roughly before."""

@@ -11,7 +11,7 @@ import numpy as np
 from wideberth.core.codes import Domain
 from wideberth.core.exact import Bools, Floats, Ints
 from wideberth.distances.base import Similarity, Space
-from wideberth.distances.pairs import Cloud, Near, Points
+from wideberth.distances.pairs import PairwiseSimilarity, PointCloud, PointTest
 from wideberth.distances.vectors import Vectors
 from wideberth.errors import TableError
 
@@ -55,7 +55,7 @@ class Haversine(Space):
         return 2 * _RADIUS * np.arcsin(np.sqrt(np.clip(haversine, 0, 1)))
 
     def _within(self, epsilon: Fraction) -> Similarity:
-        return Near(self.domain, Places(self.places, float(epsilon)))
+        return PairwiseSimilarity(self.domain, GreatCircleTest(self.places, float(epsilon)))
 
 
 def _ordered(domain: Domain, floats: Floats) -> Floats:
@@ -65,7 +65,7 @@ def _ordered(domain: Domain, floats: Floats) -> Floats:
     return floats[:, ::-1] if swapped else floats
 
 
-class Places(Points):
+class GreatCircleTest(PointTest):
     """Places as points on a unit sphere: an angle of θ is a chord of 2 sin(θ/2)."""
 
     def __init__(self, places: Floats, epsilon: float) -> None:
@@ -79,7 +79,7 @@ class Places(Points):
         # A point is wrong by less than 1e-15, so is a chord by 2e-15, and its square by 1e-14.
         margin = 1e-13
         super().__init__(
-            Cloud(points=points, p=2, inner=chord**2 - margin, outer=chord**2 + margin)
+            PointCloud(points=points, p=2, inner=chord**2 - margin, outer=chord**2 + margin)
         )
 
     def settle(self, ones: Ints, others: Ints) -> Bools:

@@ -35,11 +35,11 @@ if TYPE_CHECKING:
 # -----------------------------------------------------------------------------
 # Who is near whom, decided pair by pair, a block of pairs at a time.
 #
-# A `Measure` knows the verdict on any pair. `Near` asks it for the pairs that matter: those within
-# a group. Small groups are many, so their pairs are listed and decided together; the pairs of a
-# large group are the blocks of a matrix, of which there is never more than one in memory. No matter
-# how a pair comes to be asked for, its verdict is the same, so neither the blocks nor the memory
-# show.
+# A `PairTest` knows the verdict on any pair. `PairwiseSimilarity` asks it for the pairs that
+# matter: those within a group. Small groups are many, so their pairs are listed and decided
+# together; the pairs of a large group are the blocks of a matrix, of which there is never more
+# than one in memory. No matter how a pair comes to be asked for, its verdict is the same, so
+# neither the blocks nor the memory show.
 
 
 _SMALL = 48  # values of a group whose pairs are listed
@@ -47,7 +47,7 @@ _CELLS = 1 << 18  # of a block: what the processor's cache holds
 _PER_CELL = 64  # bytes that a cell of a block takes, if it is in doubt
 
 
-class Measure(ABC):
+class PairTest(ABC):
     """A measure that decides which pairs of codes, none of them missing, are near."""
 
     def __init__(self, per_pair: int) -> None:
@@ -99,8 +99,8 @@ class Measure(ABC):
             if rows == columns:
                 np.fill_diagonal(near, False)
             else:
-                result[columns] += weigh(near.T, None if alone else counts[rows])
-            result[rows] += weigh(near, None if alone else counts[columns])
+                result[columns] += sum_near_counts(near.T, None if alone else counts[rows])
+            result[rows] += sum_near_counts(near, None if alone else counts[columns])
         return result
 
     def square(self, codes: Ints) -> Bools:
@@ -126,10 +126,10 @@ def tiles(size: int, cells: int) -> Iterator[tuple[slice, slice]]:
             yield slice(row, min(row + step, size)), slice(column, min(column + step, size))
 
 
-def weigh(near: Bools, counts: Ints | None) -> Ints:
+def sum_near_counts(near: Bools, counts: Ints | None) -> Ints:
     """Add up the counts of what each row is near to, or just count that.
 
-    >>> weigh(np.array([[True, False, True]]), np.array([5, 7, 1])).tolist()
+    >>> sum_near_counts(np.array([[True, False, True]]), np.array([5, 7, 1])).tolist()
     [6]
     """
     if counts is None:
@@ -139,10 +139,10 @@ def weigh(near: Bools, counts: Ints | None) -> Ints:
     return np.asarray(added, dtype=np.int64)
 
 
-class Near:
+class PairwiseSimilarity:
     """Similarity as a measure decides it."""
 
-    def __init__(self, domain: Domain, measure: Measure) -> None:
+    def __init__(self, domain: Domain, measure: PairTest) -> None:
         self.known, self.missing = domain.known, domain.missing
         self.measure = measure
 
@@ -213,7 +213,7 @@ Real: TypeAlias = npt.NDArray[np.floating[Any]]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Cloud:
+class PointCloud:
     """Points, and which sums of their differences mean near or far."""
 
     points: Floats  # a row for each code
@@ -223,10 +223,10 @@ class Cloud:
     whole: bool = False  # whether all coordinates and sums are integers that floats hold exactly
 
 
-class Points(Measure):
+class PointTest(PairTest):
     """Values near to each other if their points are; a subclass decides the doubtful pairs."""
 
-    def __init__(self, cloud: Cloud) -> None:
+    def __init__(self, cloud: PointCloud) -> None:
         points = cloud.points
         super().__init__(per_pair=3 * points.itemsize * points.shape[1] + 64)
         self.points, self.p, self.whole = points, cloud.p, cloud.whole
@@ -295,12 +295,12 @@ class Points(Measure):
         """Count, for each of many different codes, the rows with codes near it, itself included."""
         if len(codes) < _TREE_FROM:
             return self.by_blocks(codes, counts)
-        forest = Forest(self, codes, counts)
+        forest = PointTrees(self, codes, counts)
         if self._tree_wins(forest):
             return forest.count(np.arange(len(codes)))
         return self.by_blocks(codes, counts)
 
-    def _tree_wins(self, forest: Forest) -> bool:
+    def _tree_wins(self, forest: PointTrees) -> bool:
         """Measure what some of the queries and one of the blocks take."""
         size = len(forest.codes)
         side = min(size, isqrt(self.cells_at_once))
@@ -309,7 +309,7 @@ class Points(Measure):
         self.block(tile[:1], tile)  # prepares what all blocks share
         # In time of processors, which does not depend on what else they do.
         start = process_time()
-        weigh(self.block(tile, tile), None)
+        sum_near_counts(self.block(tile, tile), None)
         between = process_time()
         forest.count(queries)
         by_tree = (process_time() - between) * size / len(queries)
@@ -318,7 +318,7 @@ class Points(Measure):
 
     def by_tree(self, codes: Ints, counts: Ints) -> Ints:
         """Do so by range queries."""
-        return Forest(self, codes, counts).count(np.arange(len(codes)))
+        return PointTrees(self, codes, counts).count(np.arange(len(codes)))
 
 
 def multiply(left: Real, right: Real) -> Real:
@@ -335,12 +335,12 @@ def multiply(left: Real, right: Real) -> Real:
     return result
 
 
-class Forest:
+class PointTrees:
     """Trees that count the rows near a point."""
 
     # A tree counts points, not rows, so there is one for each binary digit of the counts.
 
-    def __init__(self, near: Points, codes: Ints, counts: Ints) -> None:
+    def __init__(self, near: PointTest, codes: Ints, counts: Ints) -> None:
         from scipy.spatial import cKDTree
 
         self.measure, self.codes, self.counts = near, codes, counts

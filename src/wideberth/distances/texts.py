@@ -11,9 +11,9 @@ from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist, cpdist
 
 from wideberth.core.codes import Domain
-from wideberth.core.exact import Bools, Floats, Ints, Whole
+from wideberth.core.exact import Bools, Floats, Ints, WholeNumbers
 from wideberth.distances.base import Similarity, Space
-from wideberth.distances.pairs import Measure, Near, weigh
+from wideberth.distances.pairs import PairTest, PairwiseSimilarity, sum_near_counts
 from wideberth.errors import TableError
 
 
@@ -38,13 +38,13 @@ class Edit(Space):
         return np.asarray(found, dtype=np.float64)
 
     def _within(self, epsilon: Fraction) -> Similarity:
-        return Near(self.domain, Texts(self.texts, floor(epsilon)))
+        return PairwiseSimilarity(self.domain, EditTest(self.texts, floor(epsilon)))
 
 
-class Texts(Measure):
+class EditTest(PairTest):
     """Texts by the steps from one to the other."""
 
-    def __init__(self, texts: Whole, limit: int) -> None:
+    def __init__(self, texts: WholeNumbers, limit: int) -> None:
         super().__init__(per_pair=64)
         self.texts = texts
         self.lengths = np.array([len(text) for text in texts], dtype=np.int64)
@@ -95,8 +95,8 @@ class Texts(Measure):
                 if at == begin:
                     np.fill_diagonal(near, False)
                 else:
-                    result[others] += weigh(near.T, weight[own])
-                result[own] += weigh(near, weight[others])
+                    result[others] += sum_near_counts(near.T, weight[own])
+                result[own] += sum_near_counts(near, weight[others])
             begin = end
         back = np.empty_like(result)
         back[order] = result

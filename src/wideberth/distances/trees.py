@@ -19,10 +19,10 @@ from wideberth.hierarchy import Hierarchy, require_one_root
 _PER_PAIR = 16  # bytes that the distance of two nodes takes
 
 
-def spread(start: Ints, codes: Ints) -> tuple[Ints, Ints]:
+def expand_rows(start: Ints, codes: Ints) -> tuple[Ints, Ints]:
     """Look up codes in compressed rows: how many entries each has, and where they all are.
 
-    >>> spread(np.array([0, 2, 5]), np.array([1, 0]))
+    >>> expand_rows(np.array([0, 2, 5]), np.array([1, 0]))
     (array([3, 2]), array([2, 3, 4, 0, 1]))
     """
     lengths = np.diff(start)[codes]
@@ -30,7 +30,7 @@ def spread(start: Ints, codes: Ints) -> tuple[Ints, Ints]:
     return lengths, np.repeat(start[codes] - before, lengths) + np.arange(int(lengths.sum()))
 
 
-def ways_up(tree: Hierarchy, nodes: Ints) -> tuple[Ints, Ints]:
+def paths_to_root(tree: Hierarchy, nodes: Ints) -> tuple[Ints, Ints]:
     """Return the ways from nodes up to the root, both ends included, as compressed rows."""
     start = np.concatenate(([0], np.cumsum(tree.depth[nodes] + 1))).astype(np.int64)
     way = np.empty(start[-1], dtype=np.int64)
@@ -42,7 +42,7 @@ def ways_up(tree: Hierarchy, nodes: Ints) -> tuple[Ints, Ints]:
     return start, way
 
 
-class Surroundings:
+class NearbyNodes:
     """What lies at most `limit` steps from a node, for some nodes of a tree."""
 
     def __init__(self, tree: Hierarchy, nodes: Ints, limit: int) -> None:
@@ -72,7 +72,7 @@ class Surroundings:
         return np.sort(np.concatenate(parts))
 
 
-class Branches:
+class TreeSimilarity:
     """The similarity of codes that are at most ε apart on a tree."""
 
     # Two values at depths d and d' with their lowest common ancestor at depth h are (d + d' - 2h) /
@@ -84,7 +84,7 @@ class Branches:
         self.tree = tree
         self.nodes = tree.nodes_of(domain.texts).astype(np.int64)
         self.limit = min(floor(2 * epsilon), 2 * tree.height)
-        self.start, self.way = ways_up(tree, self.nodes)
+        self.start, self.way = paths_to_root(tree, self.nodes)
         self.depth = np.append(tree.depth, 0).astype(np.int64)
         if domain.missing is not None:  # a tree of its own
             self.start = np.append(self.start, self.start[-1] + 1)
@@ -95,7 +95,7 @@ class Branches:
 
     def crowd(self, groups: Groups) -> Ints:
         """Count, for each entry, the rows of its group that are similar to it, itself included."""
-        lengths, at = spread(self.start, groups.codes)
+        lengths, at = expand_rows(self.start, groups.codes)
         begin = np.cumsum(lengths) - lengths
         node = self.way[at]
         own = np.repeat(self.depth_of[groups.codes], lengths)
@@ -144,11 +144,11 @@ class Branches:
         return np.argsort(self._order)
 
     @cached_property
-    def _around(self) -> Surroundings:
-        return Surroundings(self.tree, self.nodes[self._order], self.limit)
+    def _around(self) -> NearbyNodes:
+        return NearbyNodes(self.tree, self.nodes[self._order], self.limit)
 
 
-class Tree(Space):
+class TreeDistance(Space):
     """Half the path between two values on their semantic tree."""
 
     name = "tree"
@@ -172,4 +172,4 @@ class Tree(Space):
         return np.asarray(self.tree.distances_twice(one[:, None], other[None, :]) / 2)
 
     def _within(self, epsilon: Fraction) -> Similarity:
-        return Branches(self.domain, self.tree, epsilon)
+        return TreeSimilarity(self.domain, self.tree, epsilon)

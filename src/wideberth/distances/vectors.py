@@ -9,9 +9,9 @@ from math import floor
 import numpy as np
 
 from wideberth.core.codes import Domain
-from wideberth.core.exact import Bools, Floats, Ints, Numbers, Whole, short_decimals, whole
+from wideberth.core.exact import Bools, Floats, Ints, Numbers, WholeNumbers, short_decimals, whole
 from wideberth.distances.base import Similarity, Space
-from wideberth.distances.pairs import Cloud, Near, Points
+from wideberth.distances.pairs import PairwiseSimilarity, PointCloud, PointTest
 from wideberth.errors import TableError
 
 _EXACT = 2**52  # floats hold such integers, and halves between them
@@ -61,7 +61,7 @@ class Vectors:
         return shrunk - (shrunk.min(axis=0) / 2 + shrunk.max(axis=0) / 2), exponent
 
 
-class Exactly(Points):
+class VectorTest(PointTest):
     """Points of vectors whose doubtful pairs are decided in integers."""
 
     def __init__(self, vectors: Vectors, p: int, reach: Fraction) -> None:
@@ -76,7 +76,9 @@ class Exactly(Points):
         return np.asarray(sums <= floor(self.reach * per**self.p), dtype=bool)
 
 
-def exact_pairs(vectors: Vectors, ones: Ints, others: Ints, p: int) -> tuple[Whole, Whole, int]:
+def exact_pairs(
+    vectors: Vectors, ones: Ints, others: Ints, p: int
+) -> tuple[WholeNumbers, WholeNumbers, int]:
     """Return the two sides of some pairs as integers that can be added up to the power of p."""
     codes, place = np.unique(np.concatenate((ones, others)), return_inverse=True)
     exact = vectors.exactly(codes)
@@ -84,7 +86,7 @@ def exact_pairs(vectors: Vectors, ones: Ints, others: Ints, p: int) -> tuple[Who
     return units[place[: len(ones)]], units[place[len(ones) :]], exact.per
 
 
-def _whole_cloud(vectors: Vectors, p: int, reach: Fraction) -> Cloud | None:
+def _whole_cloud(vectors: Vectors, p: int, reach: Fraction) -> PointCloud | None:
     """Take integers as points, if no sum can become too large for a float."""
     if vectors.units is None:
         return None
@@ -96,10 +98,10 @@ def _whole_cloud(vectors: Vectors, p: int, reach: Fraction) -> Cloud | None:
         return None
     limit = min(floor(reach * per**p), _EXACT) + 0.5  # never an integer, so never in doubt
     points = units.astype(np.float64)
-    return Cloud(points=points, p=p, inner=limit, outer=limit, whole=True)
+    return PointCloud(points=points, p=p, inner=limit, outer=limit, whole=True)
 
 
-def _rounded_cloud(vectors: Vectors, p: int, reach: Fraction) -> Cloud:
+def _rounded_cloud(vectors: Vectors, p: int, reach: Fraction) -> PointCloud:
     """Take floats as points, and let the sums be wrong by what rounding can do."""
     points, exponent = vectors.scaled
     width = vectors.width
@@ -107,7 +109,7 @@ def _rounded_cloud(vectors: Vectors, p: int, reach: Fraction) -> Cloud:
     limit = float(min(reach / Fraction(2) ** (exponent * p), Fraction(2**p * width + 1)))
     # A difference up to 2 is wrong by 10 units, its square by 40; then they are added up.
     margin = 64 * _UNIT * width * (width + 4)
-    return Cloud(points=points, p=p, inner=limit - margin, outer=limit + margin)
+    return PointCloud(points=points, p=p, inner=limit - margin, outer=limit + margin)
 
 
 class Manhattan(Space):
@@ -130,7 +132,7 @@ class Manhattan(Space):
         return np.ldexp(cdist(one, other, "minkowski", p=self.p), shift)
 
     def _within(self, epsilon: Fraction) -> Similarity:
-        return Near(self.domain, Exactly(self.vectors, self.p, epsilon**self.p))
+        return PairwiseSimilarity(self.domain, VectorTest(self.vectors, self.p, epsilon**self.p))
 
 
 class Euclidean(Manhattan):
@@ -166,10 +168,10 @@ class Cosine(Space):
         return np.where(ones[:, None] == others, 0.0, np.clip(apart, 0, 2))
 
     def _within(self, epsilon: Fraction) -> Similarity:
-        return Near(self.domain, Angles(self, epsilon))
+        return PairwiseSimilarity(self.domain, AngleTest(self, epsilon))
 
 
-class Angles(Points):
+class AngleTest(PointTest):
     """Directions as points on a sphere: two of them are 2 - 2 cos apart, squared."""
 
     def __init__(self, space: Cosine, epsilon: Fraction) -> None:
@@ -178,7 +180,7 @@ class Angles(Points):
         # A direction is wrong by less than width + 8 units, so differences by twice that.
         margin = 64 * _UNIT * (space.vectors.width + 8)
         points = space.directions
-        super().__init__(Cloud(points=points, p=2, inner=limit - margin, outer=limit + margin))
+        super().__init__(PointCloud(points=points, p=2, inner=limit - margin, outer=limit + margin))
 
     def settle(self, ones: Ints, others: Ints) -> Bools:
         """Compare xy with |x| |y| cos, by their signs and squares."""

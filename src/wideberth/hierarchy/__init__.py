@@ -10,28 +10,27 @@ from wideberth.hierarchy.derive import dates, flat, intervals, masks
 from wideberth.hierarchy.load import from_parents, from_rows, read_hierarchy, read_parents
 from wideberth.hierarchy.rule import as_rule, parse_spec
 from wideberth.hierarchy.semantic import (
-    Cluster,
+    SimilarLeaves,
     buckets,
-    clusters,
-    components,
+    connected_components,
     depths,
     distances,
     exact_reach,
     icd10,
     require_one_root,
+    similar_leaves,
     similar_pairs,
 )
 from wideberth.hierarchy.tree import Hierarchy, IntArray, Summary, outline, summary
 
 __all__ = [
-    "Cluster",
     "Hierarchy",
     "IntArray",
+    "SimilarLeaves",
     "Summary",
     "as_rule",
     "buckets",
-    "clusters",
-    "components",
+    "connected_components",
     "dates",
     "depths",
     "distances",
@@ -47,6 +46,7 @@ __all__ = [
     "read_hierarchy",
     "read_parents",
     "require_one_root",
+    "similar_leaves",
     "similar_pairs",
     "summary",
 ]

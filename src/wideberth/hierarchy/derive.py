@@ -15,9 +15,9 @@ from typing import TypeAlias, TypeVar
 
 from wideberth.errors import HierarchyError
 from wideberth.hierarchy.load import from_rows
-from wideberth.hierarchy.tree import TOP, Hierarchy, describe
+from wideberth.hierarchy.tree import TOP, Hierarchy, describe_faults
 
-Number: TypeAlias = int | float | str | Decimal
+NumberOrText: TypeAlias = int | float | str | Decimal
 T = TypeVar("T")
 
 # Far beyond any float; larger ones would only cost time and memory.
@@ -29,8 +29,8 @@ MOST_LEVELS = 1000
 
 def intervals(
     values: Iterable[object],
-    widths: Number | Sequence[Number],
-    origin: Number = 0,
+    widths: NumberOrText | Sequence[NumberOrText],
+    origin: NumberOrText = 0,
     *,
     rows: Sequence[int] | None = None,
 ) -> Hierarchy:
@@ -175,7 +175,8 @@ def _parse(
     if len(known) < len(meanings):
         bad = [i for i, text in enumerate(texts) if text is not None and text not in known]
         raise HierarchyError(
-            describe(texts, bad, fault, rows), hint="correct them, or list them in a hierarchy file"
+            describe_faults(texts, bad, fault, rows),
+            hint="correct them, or list them in a hierarchy file",
         )
     return known
 
@@ -207,13 +208,13 @@ def _scaled(number: Decimal, scale: int) -> int:
     return numerator * (scale // denominator)
 
 
-def _as_list(widths: Number | Sequence[Number]) -> list[Number]:
+def _as_list(widths: NumberOrText | Sequence[NumberOrText]) -> list[NumberOrText]:
     if isinstance(widths, int | float | str | Decimal):
         return [widths]
     return list(widths)
 
 
-def _parameter(value: Number, what: str) -> Decimal:
+def _parameter(value: NumberOrText, what: str) -> Decimal:
     number = None if isinstance(value, bool) else _number(str(value))
     if number is None:
         raise HierarchyError(f"{what} {value!r} is not a number")

@@ -17,7 +17,7 @@ from wideberth.io import documents
 _DELIMITERS = (";", "\t", "|", ",")
 _LONGEST_CYCLE_SHOWN = 8
 #: Bytes that a hierarchy file may have.
-LARGEST = 256 << 20
+MAX_HIERARCHY_BYTES = 256 << 20
 #: Work on a hierarchy grows with its levels; nobody has as many.
 _MOST_LEVELS = 1000
 _ROW_HINT = "write one row a leaf: value;level1;level2;…;*"
@@ -28,7 +28,7 @@ _PAIR_HINT = "write one row a child: child,parent"
 
 
 @dataclass(frozen=True)
-class _Rows:
+class _HierarchyRows:
     """Rows, and how to name one in a message."""
 
     cells: list[list[str]]
@@ -42,12 +42,12 @@ class _Rows:
     def at(self, i: int) -> str:
         return f"({self.unit} {self.numbers[i]})"
 
-    def without_first(self) -> _Rows:
-        return _Rows(self.cells[1:], self.numbers[1:], self.name, self.unit)
+    def without_first(self) -> _HierarchyRows:
+        return _HierarchyRows(self.cells[1:], self.numbers[1:], self.name, self.unit)
 
     def below_header(
         self, given: bool | None, guessed: bool
-    ) -> tuple[_Rows, str | None, str | None]:
+    ) -> tuple[_HierarchyRows, str | None, str | None]:
         """Return the rows below a header, its first cell, and that of a row that may be one."""
         first = self.cells[0][0] if self.cells else None
         if first is not None and (guessed if given is None else given):
@@ -97,7 +97,7 @@ def from_rows(rows: Iterable[Sequence[str]]) -> Hierarchy:
     ('*', 'f', 'm')
     """
     cells = [list(row) for row in rows]
-    return _from_rows(_Rows(cells, range(1, len(cells) + 1)))
+    return _from_rows(_HierarchyRows(cells, range(1, len(cells) + 1)))
 
 
 def read_parents(
@@ -134,10 +134,10 @@ def from_parents(pairs: Iterable[tuple[str, str]]) -> Hierarchy:
     # Inner nodes are values too. An empty parent, or none, makes a root; if there are several
     # roots, `*` is put above them.
     cells = [list(pair) for pair in pairs]
-    return _from_parents(_Rows(cells, range(1, len(cells) + 1)))
+    return _from_parents(_HierarchyRows(cells, range(1, len(cells) + 1)))
 
 
-def _from_rows(rows: _Rows) -> Hierarchy:
+def _from_rows(rows: _HierarchyRows) -> Hierarchy:
     cells = rows.cells
     if not cells or not all(cells):
         raise rows.error("a row is empty" if cells else "there are no rows", hint=_ROW_HINT)
@@ -180,7 +180,7 @@ def _from_rows(rows: _Rows) -> Hierarchy:
 
 
 def _conflict(
-    rows: _Rows, level: int, i: int, one: Sequence[str], j: int, other: Sequence[str]
+    rows: _HierarchyRows, level: int, i: int, one: Sequence[str], j: int, other: Sequence[str]
 ) -> HierarchyError:
     """Return an error that names the lowest cell above which two rows part, but not its label."""
     # Labels are values of people, or tell something of them.
@@ -193,7 +193,7 @@ def _conflict(
 
 
 def _built(
-    rows: _Rows, labels: Sequence[str], parent: Sequence[int], *, completed: bool
+    rows: _HierarchyRows, labels: Sequence[str], parent: Sequence[int], *, completed: bool
 ) -> Hierarchy:
     hierarchy = Hierarchy.build(labels, parent, completed=completed)
     if hierarchy.levels > _MOST_LEVELS:
@@ -204,7 +204,7 @@ def _built(
     return hierarchy
 
 
-def _from_parents(rows: _Rows) -> Hierarchy:
+def _from_parents(rows: _HierarchyRows) -> Hierarchy:
     if not rows.cells:
         raise rows.error("there are no rows", hint=_PAIR_HINT)
     ids: dict[str, int] = {}
@@ -261,9 +261,9 @@ def _cycle(up: dict[str, str]) -> list[str]:
     return []
 
 
-def _read(path: Path, delimiter: str | None) -> _Rows:
+def _read(path: Path, delimiter: str | None) -> _HierarchyRows:
     try:
-        text = documents.text_of(path, LARGEST)
+        text = documents.read_text(path, MAX_HIERARCHY_BYTES)
     except UnicodeDecodeError as error:
         raise HierarchyError(
             f"{path}: not UTF-8 (byte {error.start + 1})", hint="save the file as UTF-8"
@@ -273,7 +273,7 @@ def _read(path: Path, delimiter: str | None) -> _Rows:
             f"{path}: cannot be read ({error.strerror})", hint="check the path"
         ) from error
     if text is None:
-        what = f"{path}: larger than {LARGEST >> 20} MB"
+        what = f"{path}: larger than {MAX_HIERARCHY_BYTES >> 20} MB"
         raise HierarchyError(what, hint="is it a hierarchy file?")
     if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n'):
         raise HierarchyError(f"{path}: {delimiter!r} is no delimiter", hint="use ; or , or a tab")
@@ -296,7 +296,7 @@ def _read(path: Path, delimiter: str | None) -> _Rows:
     # Of equals, max takes the first.
     numbered = max(readings, key=lambda rows: sum(len(row) > 1 for _, row in rows))
     rows = [(line, _trimmed(row)) for line, row in numbered if any(row)]
-    return _Rows([row for _, row in rows], [line for line, _ in rows], str(path), "line")
+    return _HierarchyRows([row for _, row in rows], [line for line, _ in rows], str(path), "line")
 
 
 def _split(text: str, delimiter: str) -> list[tuple[int, list[str]]]:

@@ -123,10 +123,10 @@ def labels_as_written(hierarchy: object) -> bool:
     return hierarchy is not None and not derived
 
 
-def in_one_way(texts: pl.Series, hierarchy: object = None) -> pl.Series:
+def one_text_per_value(texts: pl.Series, hierarchy: object = None) -> pl.Series:
     """Write each of a quasi-identifier's distinct texts as the shortest one of the same value.
 
-    >>> in_one_way(pl.Series(["1.1", "1.10", "2", "+2.0"])).to_list()
+    >>> one_text_per_value(pl.Series(["1.1", "1.10", "2", "+2.0"])).to_list()
     ['1.1', '1.1', '2', '2']
     """
     given, texts = texts, unnamed(texts)
@@ -150,7 +150,7 @@ def in_one_way(texts: pl.Series, hierarchy: object = None) -> pl.Series:
     return table.select(shortest.over("value")).to_series().alias(given.name)
 
 
-def several_ways(names: Sequence[str]) -> list[str]:
+def spelling_notes(names: Sequence[str]) -> list[str]:
     """Warn of quasi-identifiers with texts that differ, but are the same number or date."""
     return [
         f"{name} has numbers or dates that are written in several ways, as 1.1 and 1.10 are: they "
@@ -159,7 +159,7 @@ def several_ways(names: Sequence[str]) -> list[str]:
     ]
 
 
-def in_doubt(quasis: Sequence[Quasi]) -> list[str]:
+def hierarchy_doubts(quasis: Sequence[Quasi]) -> list[str]:
     """Warn of quasi-identifiers whose hierarchy may have been misread from its file."""
     said = ((quasi.name, quasi.tree.doubt(quasi.domain.texts)) for quasi in quasis if quasi.tree)
     return [f"the hierarchy of '{name}': {doubt}" for name, doubt in said if doubt is not None]

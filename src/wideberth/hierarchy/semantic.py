@@ -26,7 +26,7 @@ from wideberth.hierarchy.tree import TOP, Hierarchy, IntArray
 Reach: TypeAlias = int | float | str | Decimal | Fraction
 
 
-class Cluster(NamedTuple):
+class SimilarLeaves(NamedTuple):
     """Leaves that belong together, and a node above all of them."""
 
     label: str
@@ -109,13 +109,13 @@ def buckets(h: Hierarchy, e: Reach) -> IntArray:
     return h.climb(h.leaf_nodes, min(floor(reach), h.height))
 
 
-def components(h: Hierarchy, e: Reach) -> IntArray:
+def connected_components(h: Hierarchy, e: Reach) -> IntArray:
     """Return for each leaf the node of its connected component, at any depths.
 
     >>> h = Hierarchy.build(["R", "b", "X", "X1", "a", "Y", "Y1", "c"], [-1, 0, 0, 2, 3, 0, 5, 6])
     >>> h.distance("a", "b"), h.distance("b", "c"), h.distance("a", "c")
     (Fraction(2, 1), Fraction(2, 1), Fraction(3, 1))
-    >>> components(h, 2).tolist(), components(h, 1.5).tolist()
+    >>> connected_components(h, 2).tolist(), connected_components(h, 1.5).tolist()
     ([0, 0, 0], [1, 4, 7])
     """
     # That is the lowest node above the whole component, which no other component has; the leaf
@@ -191,19 +191,20 @@ def similar_pairs(h: Hierarchy, e: Reach) -> int:
     return (below(here) - below(again) - len(h.leaves)) // 2
 
 
-def clusters(h: Hierarchy, nodes: IntArray) -> list[Cluster]:
+def similar_leaves(h: Hierarchy, nodes: IntArray) -> list[SimilarLeaves]:
     """Collect the leaves of each bucket or component, the largest first.
 
     >>> h = Hierarchy(("*", "odd", "1", "3", "even", "2"), [-1, 0, 1, 1, 0, 4])
-    >>> clusters(h, buckets(h, 1))
-    [Cluster(label='odd', leaves=('1', '3')), Cluster(label='even', leaves=('2',))]
+    >>> similar_leaves(h, buckets(h, 1))
+    [SimilarLeaves(label='odd', leaves=('1', '3')), SimilarLeaves(label='even', leaves=('2',))]
     """
-    # Those of equal size are in the order of the tree. nodes: as `buckets` and `components` return.
+    # Those of equal size are in the order of the tree. nodes: as `buckets` and
+    # `connected_components` return them.
     members: dict[int, list[str]] = {}
     for node, leaf in zip(nodes.tolist(), h.leaves, strict=True):
         members.setdefault(node, []).append(leaf)
     ordered = sorted(members, key=lambda node: (-len(members[node]), node))
-    return [Cluster(h.labels[node], tuple(members[node])) for node in ordered]
+    return [SimilarLeaves(h.labels[node], tuple(members[node])) for node in ordered]
 
 
 def _limit(h: Hierarchy, e: Reach) -> int:

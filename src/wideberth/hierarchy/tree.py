@@ -238,7 +238,9 @@ class Hierarchy:
         except KeyError:
             bad = [i for i, value in enumerate(values) if value not in self._index]
             # "from None": the KeyError would print the value.
-            raise lacking(describe(values, bad, "missing from the hierarchy")) from None
+            raise missing_values_error(
+                describe_faults(values, bad, "missing from the hierarchy")
+            ) from None
 
     def uncovered(self, values: Iterable[str | None]) -> list[int]:
         """Give the positions of the values that the hierarchy lacks; None is never lacking.
@@ -297,7 +299,7 @@ class Hierarchy:
           try: add them, or correct the table; spelling, case and spaces count
         """
         if bad := self.uncovered(values):
-            what = describe(values, bad, "missing from the hierarchy", rows)
+            what = describe_faults(values, bad, "missing from the hierarchy", rows)
             held: Counter[str] = Counter()
             for i in bad:
                 held[str(values[i])] += 1 if counts is None else int(counts[i])
@@ -308,7 +310,9 @@ class Hierarchy:
                     "was taken for a header",
                     hint="if it is a value, set header = false beside the file's path in a policy",
                 )
-            raise lacking(f"column {column!r}: {what}", [str(values[i]) for i in bad], self._index)
+            raise missing_values_error(
+                f"column {column!r}: {what}", [str(values[i]) for i in bad], self._index
+            )
         if (doubt := self.doubt(values)) is not None:
             warnings.warn(f"the hierarchy of '{column}': {doubt}", HierarchyWarning, stacklevel=2)
 
@@ -529,12 +533,12 @@ _SAME: dict[str, Callable[[str], str]] = {
 }
 
 
-def describe(
+def describe_faults(
     values: Sequence[object], bad: Sequence[int], fault: str, rows: Sequence[int] | None = None
 ) -> str:
     """Return how many values have a fault and which row shows it first, without showing a value.
 
-    >>> describe(["1", "x", "y", "x"], [1, 2, 3], "not numeric")
+    >>> describe_faults(["1", "x", "y", "x"], [1, 2, 3], "not numeric")
     '2 values are not numeric (first in row 2)'
     """
     # `fault` follows "is" or "are". rows: the row number of each value; position + 1 by default.
@@ -562,12 +566,13 @@ def common(values: Sequence[str], rows: Sequence[int]) -> str:
     return ": " + ", ".join(said) if said else ""
 
 
-def lacking(
+def missing_values_error(
     what: str, values: Collection[str] = (), labels: Collection[str] = ()
 ) -> HierarchyError:
     """Return the error, with a hint if all of the values differ from labels in one thing only.
 
-    >>> lacking("1 value is missing", ["a001"], ["A00.1"]).hint.split(":")[1].split("(")[0]
+    >>> error = missing_values_error("1 value is missing", ["a001"], ["A00.1"])
+    >>> error.hint.split(":")[1].split("(")[0]
     ' they differ in capital letters, spaces and dots only '
     """
     for difference, same in _SAME.items() if values else ():

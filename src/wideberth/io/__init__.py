@@ -20,8 +20,8 @@ from wideberth.io.formats import (
     is_table,
     suffix_of,
 )
-from wideberth.io.journal import lock, opened
-from wideberth.io.reader import batches, form_of, in_formats, names_of, read, types_of
+from wideberth.io.journal import lock, open_regular
+from wideberth.io.reader import batches, column_names, column_types, file_format, in_formats, read
 from wideberth.io.transaction import locked, repair, unfinished
 from wideberth.io.writer import (
     check_fits,
@@ -29,7 +29,7 @@ from wideberth.io.writer import (
     drafts,
     holds,
     put,
-    sweep,
+    sweep_drafts,
     write,
     write_text,
 )
@@ -43,8 +43,10 @@ __all__ = [
     "batches",
     "check_fits",
     "check_target",
+    "column_names",
+    "column_types",
     "drafts",
-    "form_of",
+    "file_format",
     "formula_caution",
     "formula_cells",
     "holds",
@@ -53,16 +55,14 @@ __all__ = [
     "is_table",
     "lock",
     "locked",
-    "names_of",
     "notation",
     "notations",
-    "opened",
+    "open_regular",
     "put",
     "read",
     "repair",
     "suffix_of",
-    "sweep",
-    "types_of",
+    "sweep_drafts",
     "unfinished",
     "write",
     "write_text",

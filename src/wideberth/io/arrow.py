@@ -17,7 +17,7 @@ import polars as pl
 import pyarrow as pa
 
 from wideberth.errors import TableError, what_to_type
-from wideberth.io.formats import AGAIN, gigabytes, require_room, room_for
+from wideberth.io.formats import AGAIN, gigabytes, readable_bytes, require_memory
 
 #: How deep lists and structs may be nested; work on them grows with a power of it.
 _DEEPEST = 8
@@ -29,7 +29,7 @@ _HINT = "convert the column to numbers, dates or text first"
 
 
 @contextmanager
-def looked_at(path: Path, form: str) -> Iterator[Any]:
+def open_typed_file(path: Path, form: str) -> Iterator[Any]:
     """Open a Parquet or Arrow file with pyarrow, if its columns have types that can be read."""
     if form == "Parquet":
         from pyarrow import parquet
@@ -51,7 +51,7 @@ def inspect(path: Path, form: str, *, whole: bool = True) -> None:
     # read, which finds damage.
     with ExitStack() as stack:
         try:
-            file = stack.enter_context(looked_at(path, form))
+            file = stack.enter_context(open_typed_file(path, form))
         except (OSError, UnicodeError, pa.ArrowException):
             _require_shallow(path, form)
             return
@@ -67,7 +67,7 @@ def inspect(path: Path, form: str, *, whole: bool = True) -> None:
             stored, rows = sum(c.size for c in claims), sum(c.rows for c in claims)
             schema = file.schema
         needed = max(stored, rows * sum(map(_width, schema.types)))
-        require_room(needed, form=form, name=path.name, packed=path.stat().st_size)
+        require_memory(needed, form=form, name=path.name, packed=path.stat().st_size)
         if form != "Parquet":
             for _ in sound_batches(file):
                 pass
@@ -79,14 +79,14 @@ def ordered_categories(path: Path, form: str) -> dict[str, pl.Enum]:
     # file in which two pieces list different ones, the order is not known.
     found: dict[str, pl.Enum] = {}
     try:
-        with looked_at(path, form) as file:
+        with open_typed_file(path, form) as file:
             schema = file.schema_arrow if form == "Parquet" else file.schema
             for name, kind in zip(schema.names, schema.types, strict=True):
                 if not pa.types.is_dictionary(kind) or not kind.ordered:
                     continue
                 lists = _categories(file, form, name)
                 first = next(lists, None)
-                if first and all(other == first for other in lists) and orders(first):
+                if first and all(other == first for other in lists) and can_be_ordered(first):
                     found[name] = pl.Enum(first)
     except (OSError, UnicodeError, pa.ArrowException):
         return {}  # what pyarrow cannot open is left to polars
@@ -105,10 +105,10 @@ def _categories(file: Any, form: str, name: str) -> Iterator[list[Any]]:
         yield batch.column(name).dictionary.to_pylist()
 
 
-def orders(categories: Sequence[Any]) -> bool:
+def can_be_ordered(categories: Sequence[Any]) -> bool:
     """Return whether categories are texts that an ordered column can have.
 
-    >>> orders(["low", "high"]), orders(["low", "low"]), orders([])
+    >>> can_be_ordered(["low", "high"]), can_be_ordered(["low", "low"]), can_be_ordered([])
     (True, False, False)
     """
     return 0 < len(categories) == len(set(categories)) and all(
@@ -121,7 +121,7 @@ def require_unpacked(path: Path, most: int | None) -> None:
     with pa.memory_map(str(path)) as mapped:
         largest = max((claim.unpacked for claim in claims_of(mapped)), default=0)
     # A batch may take a quarter of the bytes that may be held at a time.
-    rooms = [room for room in (most and most // 4, room_for("Arrow")) if room is not None]
+    rooms = [room for room in (most and most // 4, readable_bytes("Arrow")) if room is not None]
     if rooms and largest > min(rooms):
         raise TableError(
             f"{path.name} holds {gigabytes(largest)} of data in one packed piece, too much for "
@@ -142,7 +142,7 @@ def require_texts_fit(frame: pl.DataFrame, path: Path, form: str) -> None:
             size += int(column.bin.size().sum() or 0)
         elif isinstance(column.dtype, pl.Categorical | pl.Enum):
             size += int(column.cat.len_bytes().sum() or 0)
-    require_room(size, form=form, name=path.name, packed=path.stat().st_size)
+    require_memory(size, form=form, name=path.name, packed=path.stat().st_size)
 
 
 def sound_batches(file: Any) -> Iterator[pa.RecordBatch]:
@@ -223,7 +223,7 @@ def _unreadable(name: str, path: Path, kind: str) -> TableError:
     return TableError(what, hint=_HINT)
 
 
-def require_plain(types: Mapping[str, pl.DataType], path: Path) -> None:
+def require_no_extension_types(types: Mapping[str, pl.DataType], path: Path) -> None:
     """Refuse extension types, of which nobody here knows how to publish their values alone."""
     for name, kind in types.items():
         if isinstance(kind, _EXTENSION):
@@ -258,7 +258,7 @@ _IS_DICTIONARY, _IS_BATCH = 2, 3  # kinds of messages
 _BLOCK, _BUFFER = 24, 16  # bytes of these structs
 
 
-class Claim(NamedTuple):
+class BatchClaim(NamedTuple):
     """What a batch says it holds: rows, bytes, and of these how many must be unpacked."""
 
     rows: int
@@ -266,14 +266,14 @@ class Claim(NamedTuple):
     unpacked: int
 
 
-def claims_of(mapped: Any) -> list[Claim]:
+def claims_of(mapped: Any) -> list[BatchClaim]:
     """Return what the batches of a file claim, those of its dictionaries first.
 
     >>> table, made = pa.table({"age": [1, 2, 3]}), pa.BufferOutputStream()
     >>> with pa.ipc.new_file(made, table.schema) as writer:
     ...     writer.write_table(table)
     >>> claims_of(pa.BufferReader(made.getvalue()))
-    [Claim(rows=3, size=24, unpacked=0)]
+    [BatchClaim(rows=3, size=24, unpacked=0)]
     """
     mapped.seek(0)
     view = memoryview(mapped.read_buffer())
@@ -283,12 +283,12 @@ def claims_of(mapped: Any) -> list[Claim]:
         raise pa.ArrowInvalid("the metadata are damaged") from None
 
 
-def _claims(file: _Bytes) -> list[Claim]:
+def _claims(file: _Bytes) -> list[BatchClaim]:
     end = len(file.view) - len(_MAGIC)
     size = file.number("<i", end - 4)
     footer = file.part(end - 4 - size, size)
     root = footer.number("<I", 0)
-    known: dict[int, Claim] = {}  # blocks may be one and the same, any number of times
+    known: dict[int, BatchClaim] = {}  # blocks may be one and the same, any number of times
     claims = []
     for part in (_DICTIONARIES, _BATCHES):
         for place in footer.vector(root, part, _BLOCK):
@@ -299,7 +299,7 @@ def _claims(file: _Bytes) -> list[Claim]:
     return claims
 
 
-def _claim(file: _Bytes, offset: int) -> Claim:
+def _claim(file: _Bytes, offset: int) -> BatchClaim:
     """Read what the message at a place claims."""
     size, begin = file.number("<I", offset), offset + 4
     if size == _CONTINUES:
@@ -322,7 +322,7 @@ def _claim(file: _Bytes, offset: int) -> Claim:
             length = claimed if claimed >= 0 else length
             unpacked += max(claimed, 0)
         total += max(length, 0)
-    return Claim(message.number("<q", rows) if rows else 0, total, unpacked)
+    return BatchClaim(message.number("<q", rows) if rows else 0, total, unpacked)
 
 
 class _Bytes:

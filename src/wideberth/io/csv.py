@@ -19,7 +19,14 @@ import pyarrow as pa
 
 from wideberth.core.strings import words
 from wideberth.errors import ParameterError, TableError, what_to_type
-from wideberth.io.formats import AGAIN, TIMES, check_names, gigabytes, room_for, text_of
+from wideberth.io.formats import (
+    AGAIN,
+    TIMES,
+    gigabytes,
+    readable_bytes,
+    require_unique_names,
+    unpacked_text_limit,
+)
 
 # Occurs in no text, so that a line of a one-column file is one value, commas and all.
 _NO_DELIMITER = "\x1f"
@@ -149,7 +156,7 @@ def _names(path: Path, table: pa.Table) -> list[str]:
     """Return the names in a table's first row, if every column has one of its own."""
     names = [column[0].as_py().strip() for column in table.columns]
     names[0] = names[0] or ROW_NAMES
-    check_names(names, path.name)
+    require_unique_names(names, path.name)
     return names
 
 
@@ -386,7 +393,7 @@ def _require_room(path: Path) -> None:
     # Arrow's reader cannot be stopped on its way: its threads would wait for each other at the end
     # of the program.
     packed, unpacked = path.stat().st_size, 0
-    room, credible = room_for("CSV"), text_of(packed)
+    room, credible = readable_bytes("CSV"), unpacked_text_limit(packed)
     with suppress(OSError, EOFError), pa.input_stream(str(path), compression="gzip") as stream:
         while piece := stream.read(_BLOCK):  # damage is named by the reader
             unpacked += len(piece)

@@ -13,8 +13,8 @@ import polars.selectors as cs
 import pyarrow as pa
 
 from wideberth.errors import TableError
-from wideberth.io.arrow import orders
-from wideberth.io.formats import check_dates, check_names
+from wideberth.io.arrow import can_be_ordered
+from wideberth.io.formats import check_dates, require_unique_names
 
 Back: TypeAlias = Callable[[pl.DataFrame], Any]
 
@@ -34,16 +34,16 @@ def adopt(frame: object) -> tuple[pl.DataFrame, Back]:
     # Ahead of narwhals, which would report duplicate names without their positions.
     native: Any = nw.to_native(frame, pass_through=True)
     if isinstance(native, pa.Table):
-        check_names(native.column_names, "the table")
+        require_unique_names(native.column_names, "the table")
     elif nw.dependencies.is_pandas_like_dataframe(native):
-        check_names(list(native.columns), "the table")
+        require_unique_names(list(native.columns), "the table")
     try:
         known = nw.from_native(native)
     except TypeError:
         what = f"expected a pandas, polars or pyarrow table, got {type(frame).__name__}"
         raise TableError(what, hint="build a dataframe, or name a file") from None
     eager = known.collect("polars") if isinstance(known, nw.LazyFrame) else known
-    check_names(eager.columns, "the table")
+    require_unique_names(eager.columns, "the table")
     if not eager.columns or not len(eager):
         what = "rows" if eager.columns else "columns"
         raise TableError(f"the table has no {what}", hint="check how it was made")
@@ -73,7 +73,7 @@ def _ordered(native: Any, adopted: pl.DataFrame) -> list[pl.Series]:
     return [
         adopted[name].cast(pl.Enum(names))
         for name, names in found.items()
-        if orders(names)
+        if can_be_ordered(names)
         if isinstance(adopted[name].dtype, pl.Categorical)
     ]
 

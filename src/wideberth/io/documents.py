@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from wideberth.errors import PolicyError
-from wideberth.io import opened
+from wideberth.io import open_regular
 
 #: Bytes that a policy may have.
 LARGEST_POLICY = 2**20
@@ -39,20 +39,20 @@ _MARKS = re.compile(
 )
 
 
-def text_of(path: Path, most: int) -> str | None:
+def read_text(path: Path, most: int) -> str | None:
     """Return the text of a file in UTF-8; None if it has more than `most` bytes."""
     # Raises OSError, for a pipe or a device as well, which may never end; or UnicodeDecodeError.
-    with opened(Path(os.path.realpath(path)), os.O_RDONLY) as file:
+    with open_regular(Path(os.path.realpath(path)), os.O_RDONLY) as file:
         held = file.read(most + 1)
     return None if len(held) > most else held.decode("utf-8-sig")
 
 
-def toml(text: str | None, where: str) -> dict[str, Any]:
-    """Parse the text of a policy; None stands for a text that `text_of` found too large.
+def parse_toml(text: str | None, where: str) -> dict[str, Any]:
+    """Parse the text of a policy; None stands for a text that `read_text` found too large.
 
-    >>> toml("roles.quasi = ['age']", "the policy")
+    >>> parse_toml("roles.quasi = ['age']", "the policy")
     {'roles': {'quasi': ['age']}}
-    >>> toml("[" * 99, "the policy")
+    >>> parse_toml("[" * 99, "the policy")
     Traceback (most recent call last):
     wideberth.errors.PolicyError: the policy is nested too deeply (line 1)
       try: is it a policy file? Write keys with dots in quotes: "a.b"

@@ -81,7 +81,7 @@ def check_dates(frame: pl.DataFrame, where: str) -> None:
             )
 
 
-def check_names(names: Sequence[object], where: str) -> None:
+def require_unique_names(names: Sequence[object], where: str) -> None:
     """Raise a ``TableError`` unless every column has a name of its own."""
     seen: dict[str, int] = {}
     for position, name in enumerate(names, 1):
@@ -127,10 +127,10 @@ _ROOMY = 2**30
 _HARMLESS_TEXT = 2**28
 
 
-def require_room(needed: int, *, form: str, name: str, packed: int) -> None:
+def require_memory(needed: int, *, form: str, name: str, packed: int) -> None:
     """Refuse a table that does not fit into the memory, however well its file is packed."""
     # needed: bytes of the table, unpacked. packed: bytes of its file.
-    room = room_for(form)
+    room = readable_bytes(form)
     if room is not None and needed > room:
         free = room * TIMES[form]
         raise TableError(
@@ -149,16 +149,16 @@ def require_room(needed: int, *, form: str, name: str, packed: int) -> None:
         )
 
 
-def text_of(packed: int) -> int:
+def unpacked_text_limit(packed: int) -> int:
     """Return how many bytes a packed text may unpack to, whatever memory is free.
 
-    >>> text_of(6_000_000) >> 20
+    >>> unpacked_text_limit(6_000_000) >> 20
     572
     """
     return max(_HARMLESS_TEXT, _PACKED_TEXT * packed)
 
 
-def room_for(form: str) -> int | None:
+def readable_bytes(form: str) -> int | None:
     """Return how many bytes of data a file may hold to be read at once; None if unknown."""
     free = available()
     return None if free is None else free // TIMES[form]
@@ -238,14 +238,14 @@ def formula_caution(files: Mapping[Path, pl.DataFrame | pl.LazyFrame]) -> list[s
     return [
         f"{cells} with {BEGINNINGS}, and a spreadsheet program may run "
         f"{'it' if many == 1 else 'them'} as {'a formula' if many == 1 else 'formulas'}: "
-        f"{by_column(found)}; nothing was changed"
+        f"{list_columns(found)}; nothing was changed"
     ]
 
 
-def by_column(found: Mapping[str, int]) -> str:
+def list_columns(found: Mapping[str, int]) -> str:
     """List columns with their numbers, the first few of them.
 
-    >>> by_column({"note": 3, "name": 1})
+    >>> list_columns({"note": 3, "name": 1})
     "'note' (3), 'name' (1)"
     """
     named = [f"'{name}' ({many:,})" for name, many in found.items()]

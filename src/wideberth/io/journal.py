@@ -28,32 +28,32 @@ from wideberth.errors import OutputError
 #: Never follow a link, never wait for a pipe, never hand the file on to a child.
 CAREFUL = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
 #: Seconds to wait for another run that replaces the same files, which takes it a moment.
-PATIENCE = 10.0
+LOCK_WAIT_SECONDS = 10.0
 #: What a file is known by, wherever it is moved or copied: its size and SHA-256.
-Content = tuple[int, str]
+FileIdentity = tuple[int, str]
 #: How a place gets back what was in it.
 WayBack = Literal["stay", "remove", "restore"]
 #: A record of three files with the longest of paths has less.
 _MOST = 1 << 16
 #: What a file is known by that cannot be read.
-_UNREADABLE: Content = (-1, "")
+_UNREADABLE: FileIdentity = (-1, "")
 _PRIVATE = 0o600
 
 
 @dataclass(frozen=True)
-class Member:
+class RecordedFile:
     """One of the files, and what it replaces."""
 
     target: Path
     mark: str  # what the names of its draft and of the old file begin with
-    new: Content  # what it is known by
-    before: Content | None  # the same of the file that was in its place, if there was one
+    new: FileIdentity  # what it is known by
+    before: FileIdentity | None  # the same of the file that was in its place, if there was one
     mode: int  # the permissions that it gets
 
     @property
     def draft(self) -> Path:
         """Its name before it takes its place."""
-        return draft_of(self.target, self.mark)
+        return draft_path(self.target, self.mark)
 
     @property
     def old(self) -> Path:
@@ -87,7 +87,7 @@ class Member:
 
     def publish(self) -> None:
         """Set its permissions, once it has its place: until then it was its owner's alone."""
-        with opened(self.target, os.O_RDONLY) as file:
+        with open_regular(self.target, os.O_RDONLY) as file:
             if hasattr(os, "fchmod") and not stat.S_IMODE(os.fstat(file.fileno()).st_mode) & 0o077:
                 os.fchmod(file.fileno(), self.mode)
 
@@ -105,7 +105,7 @@ class Member:
                 os.unlink(path)
 
 
-def draft_of(target: Path, mark: str) -> Path:
+def draft_path(target: Path, mark: str) -> Path:
     """Name the file that is written before it takes a place."""
     return target.with_name(f".{mark}.draft.{target.name}")
 
@@ -115,25 +115,25 @@ def record_of(target: Path) -> Path:
     return target.with_name(f".{target.name}.pending")
 
 
-def content(path: Path) -> Content | None:
+def file_identity(path: Path) -> FileIdentity | None:
     """Return what a file is known by; None if there is no such file."""
     try:
-        with opened(path, os.O_RDONLY) as file:
+        with open_regular(path, os.O_RDONLY) as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
             return os.fstat(file.fileno()).st_size, digest
     except FileNotFoundError:
         return None
 
 
-def _seen(path: Path) -> Content | None:
+def _seen(path: Path) -> FileIdentity | None:
     """Return what a file is known by, if it can be read: nothing that is known equals it if not."""
     try:
-        return content(path)
+        return file_identity(path)
     except OSError:
         return _UNREADABLE
 
 
-def opened(path: Path, flags: int, mode: int = _PRIVATE) -> IO[bytes]:
+def open_regular(path: Path, flags: int, mode: int = _PRIVATE) -> IO[bytes]:
     """Open a regular file; OSError if it is a link, a pipe, a folder or a device."""
     descriptor = os.open(path, flags | CAREFUL, mode)
     try:
@@ -161,9 +161,9 @@ def lock(file: IO[Any]) -> bool:
 
 
 @contextmanager
-def held(target: Path) -> Iterator[IO[bytes]]:
+def hold_lock(target: Path) -> Iterator[IO[bytes]]:
     """Hold the lock of one place; its file is removed in the end, unless it holds a record."""
-    path, end = record_of(target), time.monotonic() + PATIENCE
+    path, end = record_of(target), time.monotonic() + LOCK_WAIT_SECONDS
     while True:
         file = _open_record(path)
         if is_free(file) and is_there(file, path):
@@ -199,7 +199,7 @@ def is_free(file: IO[bytes], *, shared: bool = False) -> bool:
 def _open_record(path: Path) -> IO[bytes]:
     """Open the file of a lock, made if it is not there, and let nobody else hold it."""
     try:
-        file = opened(path, os.O_RDWR | os.O_CREAT)
+        file = open_regular(path, os.O_RDWR | os.O_CREAT)
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EROFS, errno.EDQUOT, errno.EIO):
             raise
@@ -228,7 +228,7 @@ def is_there(file: IO[bytes], path: Path) -> bool:
 # The record
 
 
-def write(records: Sequence[IO[bytes]], members: Sequence[Member]) -> None:
+def write_record(records: Sequence[IO[bytes]], members: Sequence[RecordedFile]) -> None:
     """Put on the disk what is about to happen; the first record tells, the others point to it."""
     first = members[0].target
     for record, member in zip(records[1:], members[1:], strict=True):
@@ -259,7 +259,7 @@ def empty(records: Sequence[IO[bytes]]) -> None:
         record.truncate()
 
 
-def members_of(place: Path) -> list[Member]:
+def members_of(place: Path) -> list[RecordedFile]:
     """Read the record that a place is in; none if there is none, or if nothing had begun."""
     # Raises if a record was written to its end, and yet is not one that we know how to read.
     told, first = _told(place), place
@@ -286,7 +286,7 @@ def members_of(place: Path) -> list[Member]:
 def _told(place: Path) -> dict[str, Any] | None:
     """Read what lies beside a place; None if it was not written to its end, or not by us."""
     try:
-        with opened(record_of(place), os.O_RDONLY) as file:
+        with open_regular(record_of(place), os.O_RDONLY) as file:
             owner = os.fstat(file.fileno()).st_uid
             if hasattr(os, "geteuid") and owner not in (os.geteuid(), 0):
                 return None
@@ -296,18 +296,18 @@ def _told(place: Path) -> dict[str, Any] | None:
     return told if isinstance(told, dict) else None
 
 
-def _member(entry: Mapping[str, Any], mark: str, folder: Path) -> Member:
+def _member(entry: Mapping[str, Any], mark: str, folder: Path) -> RecordedFile:
     target = Path(os.path.normpath(folder / str(entry["path"])))
     mode = entry["mode"]
     if not target.name or type(mode) is not int or not 0 <= mode <= 0o7777:
         raise ValueError
     before = entry["before"]
-    return Member(
+    return RecordedFile(
         target, mark, _known(entry["new"]), None if before is None else _known(before), mode
     )
 
 
-def _known(given: Sequence[Any]) -> Content:
+def _known(given: Sequence[Any]) -> FileIdentity:
     size, digest = given
     if type(size) is not int or size < 0 or not isinstance(digest, str):
         raise ValueError

@@ -21,7 +21,7 @@ from wideberth.io import documents
 
 #: The manifest in the folder of an anatomised release, and the two tables that it describes.
 MANIFEST = "manifest.json"
-NAMES = ("quasi", "sensitive")
+TABLE_ROLES = ("quasi", "sensitive")
 #: Principles, or sentences of a kind; a release has a handful.
 _MOST = 1000
 
@@ -40,12 +40,12 @@ def sha256(path: str | Path) -> str:
     """Return a file's SHA-256 in hexadecimal; a folder's is that of its Parquet files' list."""
     path = Path(path)
     if path.is_dir():
-        return listed({part.name: sha256(part) for part in path.glob("*.parquet")})
+        return files_sha256({part.name: sha256(part) for part in path.glob("*.parquet")})
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def listed(digests: Mapping[str, str]) -> str:
+def files_sha256(digests: Mapping[str, str]) -> str:
     """Return the SHA-256 of a list of files, each with its own SHA-256."""
     lines = "".join(sorted(f"{digest}  {name}\n" for name, digest in digests.items()))
     return hashlib.sha256(lines.encode()).hexdigest()
@@ -126,7 +126,7 @@ def as_made(path: str | Path, options: io.ReadOptions) -> io.ReadOptions:
 
 
 @contextmanager
-def compared(table: object, second: object = None) -> Iterator[Comparison]:
+def compare_meanwhile(table: object, second: object = None) -> Iterator[Comparison]:
     """Compare as `compare` does, while the block works; the result is known when that ends."""
     # An error of the block goes first, for it says more of what is wrong with the tables; but not
     # if a run was stopped while it wrote them.
@@ -178,7 +178,7 @@ def _compared(files: Sequence[Path], *, hashed: bool = True) -> Comparison:
         output = told["output"]
         if "sha256" in output and path.name == MANIFEST:
             continue  # of a table that is named otherwise
-        entries = [output] if "sha256" in output else [output.get(part) for part in NAMES]
+        entries = [output] if "sha256" in output else [output.get(part) for part in TABLE_ROLES]
         if path.name == MANIFEST and files[0].name not in [_named(entry) for entry in entries]:
             continue
         if len(files) == 1:
@@ -206,7 +206,7 @@ def _is(file: Path, entry: object) -> bool:
 def _read(path: Path) -> Any:
     """Read a document beside a table; None if there is none, or nothing that can be read."""
     try:
-        with io.opened(path, os.O_RDONLY) as file:
+        with io.open_regular(path, os.O_RDONLY) as file:
             held = file.read(documents.LARGEST_MANIFEST + 1)
         return None if len(held) > documents.LARGEST_MANIFEST else documents.json(held.decode())
     except (OSError, ValueError):

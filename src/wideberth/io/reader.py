@@ -10,19 +10,19 @@ from pathlib import Path
 import polars as pl
 import pyarrow as pa
 
-from wideberth.core.notation import by_column, rewritten, rewritten_piece
+from wideberth.core.notation import formats_by_column, rewritten, rewritten_piece
 from wideberth.errors import TableError
 from wideberth.io.arrow import (
     inspect,
-    looked_at,
+    open_typed_file,
     ordered_categories,
-    require_plain,
+    require_no_extension_types,
     require_texts_fit,
     require_unpacked,
     sound_batches,
 )
 from wideberth.io.csv import ReadOptions, csv_batches, csv_header, read_csv
-from wideberth.io.formats import AGAIN, check_dates, check_names, format_of
+from wideberth.io.formats import AGAIN, check_dates, format_of, require_unique_names
 
 #: How many rows of a typed file are read at a time.
 _ROWS = 1 << 17
@@ -40,8 +40,8 @@ def read(path: str | Path, options: ReadOptions | None = None) -> pl.DataFrame:
                 inspect(path, form)
                 frame = pl.read_parquet(file) if form == "Parquet" else pl.read_ipc(file)
             frame = frame.cast(_in_order(path, form, frame.schema))  # type: ignore[arg-type]
-    check_names(frame.columns, path.name)
-    require_plain(frame.schema, path)
+    require_unique_names(frame.columns, path.name)
+    require_no_extension_types(frame.schema, path)
     if form != "CSV":
         require_texts_fit(frame, path, form)
     check_dates(frame, path.name)
@@ -52,10 +52,10 @@ def read(path: str | Path, options: ReadOptions | None = None) -> pl.DataFrame:
 
 def in_formats(frame: pl.DataFrame, options: ReadOptions) -> pl.DataFrame:
     """Read the columns of text whose notation is known as numbers or dates; others stay."""
-    return rewritten(frame, by_column(options.formats, frame.columns), made=options.made)
+    return rewritten(frame, formats_by_column(options.formats, frame.columns), made=options.made)
 
 
-def form_of(path: str | Path) -> str:
+def file_format(path: str | Path) -> str:
     """Return the format of a file that is there and has something in it: CSV, Parquet or Arrow."""
     path = Path(path)
     with _reading(path):
@@ -73,7 +73,7 @@ def batches(
     rows = 0
     for piece in _pieces(path, options, memory):
         if rows == 0:
-            formats = by_column(formats, piece.columns)
+            formats = formats_by_column(formats, piece.columns)
         yield rewritten_piece(piece, formats, rows) if formats else piece
         rows += piece.height
 
@@ -84,8 +84,8 @@ def _pieces(path: Path, options: ReadOptions, memory: int | None) -> Iterator[pl
         if form == "CSV":
             yield from csv_batches(path, suffix, options)
             return
-        types = types_of(path)
-        check_names(list(types), path.name)
+        types = column_types(path)
+        require_unique_names(list(types), path.name)
         if form == "Arrow":
             require_unpacked(path, memory)
         for piece in _arrow_pieces(path, form):
@@ -95,7 +95,7 @@ def _pieces(path: Path, options: ReadOptions, memory: int | None) -> Iterator[pl
 
 
 def _arrow_pieces(path: Path, form: str) -> Iterator[pa.RecordBatch]:
-    with looked_at(path, form) as file:
+    with open_typed_file(path, form) as file:
         if form == "Parquet":
             yield from file.iter_batches(_ROWS)
             return
@@ -115,7 +115,7 @@ def _looked_at(path: Path) -> tuple[str, str]:
     return suffix, form
 
 
-def types_of(path: str | Path, *, ordered: bool = True) -> dict[str, pl.DataType]:
+def column_types(path: str | Path, *, ordered: bool = True) -> dict[str, pl.DataType]:
     """Return the types of a file's columns without reading the rest; none of a file of text."""
     # ordered: ordered categories of pandas and pyarrow are an ``Enum``, as `read` has them.
     path = Path(path)
@@ -127,7 +127,7 @@ def types_of(path: str | Path, *, ordered: bool = True) -> dict[str, pl.DataType
         with path.open("rb") as file:
             read_schema = pl.read_parquet_schema if form == "Parquet" else pl.read_ipc_schema
             types = dict(read_schema(file))
-        require_plain(types, path)
+        require_no_extension_types(types, path)
         return types | _in_order(path, form, types) if ordered else types
 
 
@@ -139,7 +139,7 @@ def _in_order(path: Path, form: str, types: Mapping[str, pl.DataType]) -> dict[s
     return {name: kind for name, kind in found.items() if isinstance(types[name], pl.Categorical)}
 
 
-def names_of(path: str | Path) -> list[str]:
+def column_names(path: str | Path) -> list[str]:
     """Return the names of a file's columns without reading the rest."""
     path = Path(path)
     with _reading(path):
@@ -148,7 +148,7 @@ def names_of(path: str | Path) -> list[str]:
         suffix, form = format_of(path, TableError)
         if form == "CSV":
             return csv_header(path, suffix, ReadOptions())
-    return list(types_of(path))
+    return list(column_types(path))
 
 
 def _no_file(path: Path) -> TableError:

@@ -23,7 +23,7 @@ _SCALE = 20
 _ROWS_EACH = 10
 
 
-def forgetful_series(series: pl.Series) -> pl.Series:
+def sanitized_series(series: pl.Series) -> pl.Series:
     """Rebuild a polars column from the values that occur in it."""
     # Categories lose those that do not occur. They keep their order if it can be that of a scale.
     dtype = series.dtype
@@ -67,14 +67,14 @@ def _nested(series: pl.Series) -> pl.Series:
         return _nested(series.arr.to_list()).cast(dtype)
     if isinstance(dtype, pl.Struct):
         fields = [
-            forgetful_series(field.alias("").set(lacking, None)).to_arrow()
+            sanitized_series(field.alias("").set(lacking, None)).to_arrow()
             for field in series.struct.unnest()
         ]
         names = [field.name for field in dtype.fields]
         made = pa.StructArray.from_arrays(fields, names, mask=lacking.to_arrow())
     else:
         lengths = series.list.len().fill_null(0).to_numpy()
-        cells = forgetful_series(series.filter(lengths > 0).explode()).to_arrow()
+        cells = sanitized_series(series.filter(lengths > 0).explode()).to_arrow()
         ends = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
         made = pa.LargeListArray.from_arrays(ends, cells, mask=lacking.to_arrow())
     return cast("pl.Series", pl.from_arrow(made)).cast(dtype)
@@ -93,7 +93,7 @@ def _plain(dtype: pl.DataType) -> pl.DataType:
     return dtype
 
 
-def forgetful(table: Any) -> Any:
+def sanitized_table(table: Any) -> Any:
     """Rebuild what columns of a pandas or pyarrow table hold by reference or out of sight."""
     if isinstance(table, pa.Table):
         for position, name in enumerate(table.column_names):
@@ -146,7 +146,7 @@ def _rebuilt(column: pa.ChunkedArray) -> pa.ChunkedArray:
     if not pa.types.is_dictionary(kind):
         series = cast("pl.Series", pl.from_arrow(column))
         if is_vector(series.dtype):  # the same, without a detour by Python's own numbers
-            return pa.chunked_array([forgetful_series(series).to_arrow().cast(kind)])
+            return pa.chunked_array([sanitized_series(series).to_arrow().cast(kind)])
     return pa.chunked_array([pa.array(column.to_pylist(), type=_without_categories(kind))])
 
 

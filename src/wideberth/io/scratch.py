@@ -33,7 +33,7 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 @contextmanager
-def spill() -> Iterator[Path]:
+def scratch_folder() -> Iterator[Path]:
     """Yield the folder, and remove it with all that is in it."""
     parent, owner = Path(os.environ.get(VARIABLE) or tempfile.gettempdir()), os.getpid()
     _remove_left_behind(parent)
@@ -52,7 +52,7 @@ def spill() -> Iterator[Path]:
     except OSError as error:
         if error.errno not in _FULL:
             raise
-        raise full(parent) from None
+        raise disk_full_error(parent) from None
     finally:
         if os.getpid() == owner:  # a process that was forked off ends earlier
             rmtree(folder, ignore_errors=True)
@@ -74,7 +74,7 @@ def _left_behind(folder: Path) -> bool:
     if not ours or not stat.S_ISDIR(found.st_mode):
         return False
     try:
-        with io.opened(folder / _LOCK, os.O_RDONLY) as file:
+        with io.open_regular(folder / _LOCK, os.O_RDONLY) as file:
             return io.lock(file)
     except FileNotFoundError:  # killed before it could lock
         return time.time() - found.st_mtime > _LATE
@@ -93,7 +93,7 @@ def reserve(path: Path, size: int) -> None:
             file.write(block[: size - begin])
 
 
-def full(parent: Path | None = None) -> OutputError:
+def disk_full_error(parent: Path | None = None) -> OutputError:
     """Return the error that there is no more room for intermediate results."""
     where = parent or Path(os.environ.get(VARIABLE) or tempfile.gettempdir())
     return OutputError(

@@ -23,7 +23,15 @@ from typing import IO, Literal
 from wideberth.errors import OutputError, what_to_type
 from wideberth.io import journal as records
 from wideberth.io.csv import TableWarning
-from wideberth.io.journal import Content, Member, content, draft_of, held, members_of, record_of
+from wideberth.io.journal import (
+    FileIdentity,
+    RecordedFile,
+    draft_path,
+    file_identity,
+    hold_lock,
+    members_of,
+    record_of,
+)
 
 #: What a system answers that cannot synchronize a folder at all.
 _UNABLE = (errno.EINVAL, errno.EACCES, errno.EPERM, errno.EBADF, errno.ENOSYS, errno.ENOTSUP)
@@ -32,14 +40,14 @@ _UNABLE = (errno.EINVAL, errno.EACCES, errno.EPERM, errno.EBADF, errno.ENOSYS, e
 def place(targets: Sequence[Path], mark: str, modes: Sequence[int], *, force: bool) -> None:
     """Let drafts take their places, all or none, the first of them last."""
     # targets: without links. Drafts are their owner's alone until all of them have their places.
-    # mark: what their names begin with; see `draft_of`.
+    # mark: what their names begin with; see `draft_path`.
     if len(targets) == 1:
-        alone = Member(targets[0], mark, (0, ""), None, modes[0])
+        alone = RecordedFile(targets[0], mark, (0, ""), None, modes[0])
         os.replace(alone.draft, alone.target)
         alone.publish()
         sync(targets[0].parent, certain=False)
         return
-    drafts = _contents([draft_of(target, mark) for target in targets])
+    drafts = _contents([draft_path(target, mark) for target in targets])
     with locked(*targets) as locks:
         members = []
         for target, mode, new, old in zip(targets, modes, drafts, _contents(targets), strict=True):
@@ -53,9 +61,9 @@ def place(targets: Sequence[Path], mark: str, modes: Sequence[int], *, force: bo
                         command="choose another name, or replace it with --force",
                     ),
                 )
-            members.append(Member(target, mark, new, old, mode))
+            members.append(RecordedFile(target, mark, new, old, mode))
         try:
-            records.write(locks, members)
+            records.write_record(locks, members)
             sync(targets[0].parent, certain=True)
             for member in members:
                 member.keep()
@@ -79,7 +87,7 @@ def repair(*targets: str | Path) -> None:
         if members := members_of(place):
             _repair(members)
         elif os.path.lexists(record_of(place)):  # of a run that had not begun
-            with held(place) as file:
+            with hold_lock(place) as file:
                 if not members_of(place):
                     records.empty([file])
 
@@ -91,7 +99,7 @@ def unfinished(target: str | Path) -> Literal["", "running", "stopped"]:
         members = members_of(place)
         placed = [member.placed for member in members]
         if any(placed) and not all(placed):
-            with records.opened(record_of(members[0].target), os.O_RDONLY) as file:
+            with records.open_regular(record_of(members[0].target), os.O_RDONLY) as file:
                 if not records.is_free(file, shared=True):
                     return "running"
                 return "stopped" if members_of(place) == members else ""
@@ -104,7 +112,7 @@ def locked(*targets: Path) -> Iterator[list[IO[bytes]]]:
     while True:
         repair(*targets)
         with ExitStack() as stack:
-            locks = {target: stack.enter_context(held(target)) for target in sorted(targets)}
+            locks = {target: stack.enter_context(hold_lock(target)) for target in sorted(targets)}
             if any(members_of(target) for target in targets):
                 continue  # another run has been stopped since
             found = [locks[target] for target in targets]
@@ -127,22 +135,22 @@ def sync(folder: Path, *, certain: bool) -> None:
             raise
 
 
-def _sync_all(members: Sequence[Member], *, certain: bool) -> None:
+def _sync_all(members: Sequence[RecordedFile], *, certain: bool) -> None:
     for folder in {member.target.parent for member in members}:
         sync(folder, certain=certain)
 
 
-def _contents(paths: Sequence[Path]) -> list[Content | None]:
+def _contents(paths: Sequence[Path]) -> list[FileIdentity | None]:
     with ThreadPoolExecutor(len(paths)) as pool:  # hashing lets others work meanwhile
-        return list(pool.map(content, paths))
+        return list(pool.map(file_identity, paths))
 
 
-def _repair(known: Sequence[Member]) -> None:
+def _repair(known: Sequence[RecordedFile]) -> None:
     """Put in order what a record tells of, unless another run has done so meanwhile."""
     first = known[0].target
     places = {first, *(member.target for member in known if member.target.parent.is_dir())}
     with ExitStack() as stack:
-        locks = {target: stack.enter_context(held(target)) for target in sorted(places)}
+        locks = {target: stack.enter_context(hold_lock(target)) for target in sorted(places)}
         members = members_of(first)
         if not members or members != known:
             return
@@ -171,7 +179,7 @@ _DONE = "all its files had their places"
 _BACK = "what it had replaced is back, and its own files are removed"
 
 
-def _undo(members: Sequence[Member]) -> bool:
+def _undo(members: Sequence[RecordedFile]) -> bool:
     """Put back what was there, if that is certain of every file; tell whether anything changed."""
     ways = [member.way_back for member in members]
     changed = [member for member, way in zip(members, ways, strict=True) if way is None]
@@ -184,7 +192,7 @@ def _undo(members: Sequence[Member]) -> bool:
     return any(way != "stay" for way in ways)
 
 
-def _uncertain(first: Path, changed: Sequence[Member]) -> OutputError:
+def _uncertain(first: Path, changed: Sequence[RecordedFile]) -> OutputError:
     """Return an error: nothing was touched, and how to go on."""
     names = " and ".join(member.target.name for member in changed)
     kept = [str(member.old) for member in changed if os.path.lexists(member.old)]
@@ -197,14 +205,16 @@ def _uncertain(first: Path, changed: Sequence[Member]) -> OutputError:
     )
 
 
-def _tidy(locks: Sequence[IO[bytes]], members: Sequence[Member]) -> None:
+def _tidy(locks: Sequence[IO[bytes]], members: Sequence[RecordedFile]) -> None:
     """Remove what is no longer needed, for all is done or all is back; empty the record."""
     for member in members:
         member.tidy()
     records.empty(locks)
 
 
-def _abandon(locks: Sequence[IO[bytes]], members: Sequence[Member], error: BaseException) -> None:
+def _abandon(
+    locks: Sequence[IO[bytes]], members: Sequence[RecordedFile], error: BaseException
+) -> None:
     """Undo what was begun; if that fails, the record stays, and the next run repairs the files."""
     try:
         _undo(members)
@@ -219,9 +229,9 @@ def _abandon(locks: Sequence[IO[bytes]], members: Sequence[Member], error: BaseE
         ) from None
 
 
-def _is_back(member: Member) -> bool:
+def _is_back(member: RecordedFile) -> bool:
     with suppress(OSError):
-        return content(member.target) == member.before
+        return file_identity(member.target) == member.before
     return False
 
 

@@ -25,7 +25,7 @@ import polars as pl
 
 from wideberth.errors import OutputError, what_to_type
 from wideberth.io.formats import format_of
-from wideberth.io.journal import CAREFUL, draft_of, is_free, is_there, lock, opened
+from wideberth.io.journal import CAREFUL, draft_path, is_free, is_there, lock, open_regular
 from wideberth.io.transaction import place, repair
 
 
@@ -187,8 +187,8 @@ def drafts(*paths: str | Path, force: bool = False) -> Iterator[list[Path]]:
         with ExitStack() as stack:
             files = []
             for target in targets:
-                sweep(target)
-                draft = draft_of(target, mark)
+                sweep_drafts(target)
+                draft = draft_path(target, mark)
                 modes.append(_mode(target, mark))
                 files.append(stack.enter_context(_draft(draft)))
                 made.append(draft)
@@ -241,12 +241,12 @@ def _reason(error: OSError | pl.exceptions.PolarsError) -> str:
     return said or type(error).__name__
 
 
-def sweep(*targets: str | Path) -> None:
+def sweep_drafts(*targets: str | Path) -> None:
     """Remove drafts of runs that were killed; a run that lives holds a lock on its draft."""
     for target in map(Path, targets):
         draft = re.compile(rf"\.[0-9a-f]{{8}}\.(draft|usual)\.{re.escape(target.name)}")
         with suppress(OSError):
             for found in [p for p in target.parent.iterdir() if draft.fullmatch(p.name)]:
-                with suppress(OSError), opened(found, os.O_RDONLY) as file:
+                with suppress(OSError), open_regular(found, os.O_RDONLY) as file:
                     if lock(file):
                         found.unlink()

@@ -21,21 +21,21 @@ import numpy as np
 
 #: Where the source of each kernel is, and about how many seconds it takes to compile.
 _KERNELS = {
-    "_hands_by_rank": ("judge", 0.5),
-    "_hands": ("judge", 3.4),
+    "_hands_by_rank": ("group_tests", 0.5),
+    "_hands": ("group_tests", 3.4),
     "_hands_apart": ("equal_groups", 4.0),
     "_part": ("equal_groups", 2.0),
-    "_median_cuts": ("cuts", 0.8),
-    "_value_cuts": ("cuts", 1.0),
-    "_subtree": ("cuts", 1.6),
+    "_median_cuts": ("splits", 0.8),
+    "_value_cuts": ("splits", 1.0),
+    "_subtree": ("splits", 1.6),
     "solve": ("refine", 3.4),
     "_solve_pools": ("refine", 1.4),
     "_exchange_rows": ("refine", 1.0),
-    "count": ("lattice_rollup", 0.7),
+    "count_keys": ("lattice_rollup", 0.7),
     "count_values": ("lattice_rollup", 0.2),
-    "reach": ("lattice_judge", 2.0),
-    "judge": ("lattice_judge", 4.5),
-    "weigh": ("lattice_judge", 0.5),
+    "reach_node": ("lattice_judge", 2.0),
+    "judge_node_groups": ("lattice_judge", 4.5),
+    "weigh_suppression": ("lattice_judge", 0.5),
     "lift": ("lattice_judge", 0.3),
     "choose": ("lattice_judge", 0.4),
     "choose_in_order": ("lattice_judge", 0.2),
@@ -63,7 +63,7 @@ def needed(
 def for_lattice(*, tests: bool) -> list[str]:
     """Return the kernels that search a lattice; without tests, only the sizes of groups matter."""
     names = [name for name, (module, _) in _KERNELS.items() if module in _LATTICE]
-    return [name for name in names if tests or name not in ("count_values", "judge")]
+    return [name for name in names if tests or name not in ("count_values", "judge_node_groups")]
 
 
 @cache
@@ -134,18 +134,16 @@ def _shares(names: Iterable[str]) -> tuple[list[str], list[str]]:
 
 
 def _compile(kind: type, names: Iterable[str]) -> None:
-    from wideberth.kernels import cuts as cutting
-    from wideberth.kernels import equal_groups, refine, warmup
-    from wideberth.kernels import judge as judging
+    from wideberth.kernels import equal_groups, group_tests, refine, splits, warmup
 
     actions: dict[str, Callable[[], object]] = {
-        "_hands_by_rank": lambda: judging.hands(False),
-        "_hands": lambda: judging.hands(True),
-        "_hands_apart": equal_groups.hands_apart,
-        "_part": equal_groups.parter,
-        "_median_cuts": lambda: cutting.proposer(kind, True),
-        "_value_cuts": lambda: cutting.proposer(kind, False),
-        "_subtree": lambda: cutting.subtree_for(kind),
+        "_hands_by_rank": lambda: group_tests.group_count_kernel(False),
+        "_hands": lambda: group_tests.group_count_kernel(True),
+        "_hands_apart": equal_groups.part_count_kernel,
+        "_part": equal_groups.part_kernel,
+        "_median_cuts": lambda: splits.proposer(kind, True),
+        "_value_cuts": lambda: splits.proposer(kind, False),
+        "_subtree": lambda: splits.subtree_for(kind),
         "solve": refine.solver,
         "_solve_pools": lambda: refine.pools_for(kind),
         "_exchange_rows": refine.exchanger,

@@ -14,7 +14,7 @@ import numpy as np
 from numba import njit, types
 
 from wideberth.kernels import kinds
-from wideberth.kernels.judge import HANDS, hold
+from wideberth.kernels.group_tests import GROUP_COUNT, hold
 from wideberth.kernels.sort import INNER, JIT, POINTED, sort
 
 #: Lines of a desk, beside those of `judging`: rows near each row by group; and all that is short.
@@ -25,7 +25,7 @@ CODE, DEGREE, ORDER, LABEL, SLOT, PLACE, REST, GROWTH, LINES = 0, 1, 2, 3, 4, 5,
 _NEVER = np.int64(1) << 40
 
 
-def room(rows: int, unit: int) -> int:
+def part_buffer_length(rows: int, unit: int) -> int:
     """Return how long the lines of a desk must be for `rows` rows."""
     return max(rows * (rows // max(unit, 1) + 1), LINES * (rows + 1))
 
@@ -183,7 +183,7 @@ def attempt(
 
 
 @njit(**INNER)
-def fewer(g, n, unit, a, b, q):
+def next_part_count(g, n, unit, a, b, q):
     """Return the next smaller number of groups to try."""
     # If no two rows of a group may be near each other, groups of twice the smallest size could be
     # taken apart again, so there is no use in them.
@@ -222,7 +222,7 @@ def prepare(bits, words, n, unit, a, b, q, short):
 
 
 @njit(**INNER)
-def settle(bits, words, n, g, unit, a, b, q, steps, work, most, held, short):
+def settle_part_count(bits, words, n, g, unit, a, b, q, steps, work, most, held, short):
     """Return into how many groups, from g down, the rows can be dealt, 0 if that is not found."""
     line = n + 1
     code, order, label = short[:line], short[ORDER * line :], short[LABEL * line :]
@@ -234,7 +234,7 @@ def settle(bits, words, n, g, unit, a, b, q, steps, work, most, held, short):
             held, label, slot, place, rest, growth,
         ):  # fmt: skip
             return g
-        g = fewer(g, n, unit, a, b, q)
+        g = next_part_count(g, n, unit, a, b, q)
     for v in range(n):
         label[v] = 0
     return np.int64(g == 1 and most <= _allowed(n, a, b, q))
@@ -273,7 +273,9 @@ def _hands_apart(rows, s, e, sensitive, judge, desk):
         return g
     steps = 2 * n + kinds.SWAPS
     while g:
-        g = settle(judge.tables, words, n, g, unit, a, b, q, steps, kinds.WORK, most, held, short)
+        g = settle_part_count(
+            judge.tables, words, n, g, unit, a, b, q, steps, kinds.WORK, most, held, short
+        )
         if not g or not others:
             return g
         line = n + 1
@@ -291,14 +293,14 @@ def _hands_apart(rows, s, e, sensitive, judge, desk):
             turned[i] = short[REST * line + i]
         if good:
             return g
-        g = fewer(g, n, unit, a, b, q)
+        g = next_part_count(g, n, unit, a, b, q)
     return g
 
 
 @cache
-def hands_apart():
+def part_count_kernel():
     """Return the kernel. Others get it as a pointer, so that it is compiled but once."""
-    return njit(HANDS, **POINTED)(_hands_apart)
+    return njit(GROUP_COUNT, **POINTED)(_hands_apart)
 
 
 def _part(bits, words, n, g, unit, a, b, q, steps, work, held, short):
@@ -306,13 +308,13 @@ def _part(bits, words, n, g, unit, a, b, q, steps, work, held, short):
     most = prepare(bits, words, n, unit, a, b, q, short)
     if most < 0:
         return np.int64(0)
-    return settle(bits, words, n, g, unit, a, b, q, steps, work, most, held, short)
+    return settle_part_count(bits, words, n, g, unit, a, b, q, steps, work, most, held, short)
 
 
 _NUMBER, _LINE = types.int64, types.int64[::1]
 
 
 @cache
-def parter():
+def part_kernel():
     """Return the kernel for Python to call."""
     return njit(_NUMBER(_LINE, *[_NUMBER] * 9, _LINE, _LINE), **JIT)(_part)

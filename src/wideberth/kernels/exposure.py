@@ -256,7 +256,7 @@ def count_between(start, codes, running, owner, own, first, last, rows):
 
 
 @njit(**JIT)
-def sweep(start, stop, codes, counts, reach, units, wanted, most, widths):
+def sweep_intervals(start, stop, codes, counts, reach, units, wanted, most, widths):
     """Find the fullest and the shortest intervals of each histogram."""
     # stop[g] is where the numbers of histogram g end: missing values come last. An interval that
     # begins at code c holds no code beyond reach[c]. `wanted` has a line for each confidence: how

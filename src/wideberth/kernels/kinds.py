@@ -17,7 +17,7 @@ CROWD = 1  # (p, q, dealt, alone); table: reach, and if dealt first, last; empty
 DISTINCT = 2  # (l, free, class): whether a group of that class alone satisfies
 ENTROPY = 3  # (p, q, class, free): the same, and rows of the class may be left out
 RECURSIVE = 4  # (p, q, l, p2, q2, required); table: allowed or not, required codes
-EQUAL = 5  # (p, q, rows); table: the whole table's histogram
+EQUAL_CLOSENESS = 5  # (p, q, rows); table: the whole table's histogram
 ORDERED = 6  # (p, q, rows, steps); table: the whole table's running histogram, its running sum
 TREE = 7  # (p, q, rows, scale, nodes, edge, missing, lacking, width, length, sides); table: first,
 #           node_of, under. What is lacking is missed on so many sides: twice if values are level
@@ -47,17 +47,17 @@ BY_NEARNESS = 2
 MODEST = 2**31 - 1
 
 
-def tries(effort: int, rows: int, dealt: int) -> int:
+def cut_tries(effort: int, rows: int, dealt: int) -> int:
     """Return how many cuts of a node of `rows` rows are judged."""
     if dealt == BY_NEARNESS:
         return max(_A_FEW, min(FEWEST, _PAIRS // rows))
     return max(FEWEST, effort // rows)
 
 
-def fewer(hands: int, rows: int, unit: int) -> int:
+def next_group_count(hands: int, rows: int, unit: int) -> int:
     """Return the next smaller number of hands to deal rows to, 0 if there is none.
 
-    >>> [fewer(hands, 60, 5) for hands in (12, 10, 8, 7, 3, 1)]
+    >>> [next_group_count(hands, 60, 5) for hands in (12, 10, 8, 7, 3, 1)]
     [10, 8, 7, 6, 2, 0]
     """
     # Whether hands are crowded is not monotone in their size, so sizes are not doubled: every size
@@ -71,14 +71,14 @@ def fewer(hands: int, rows: int, unit: int) -> int:
     return rows // min(size + max(doubled // 32, 1), doubled)
 
 
-def fewest(near: int, rows: int, p: int, q: int) -> int:
+def least_group_count(near: int, rows: int, p: int, q: int) -> int:
     """Return a lower bound on the hands it takes if a row is near `near` others."""
     # Of these, its hand of at most rows / g + 1 rows holds more than near / g - 2. With the row
     # itself that must not be more than p/q of the hand.
     return max((q * near - p * rows) // (p + q) + 1, 1)
 
 
-def columns(rows: int, unit: int, per: int) -> tuple[int, int]:
+def column_layout(rows: int, unit: int, per: int) -> tuple[int, int]:
     """Return how many hands of whole columns there are, and how far apart similar rows must be."""
     # Rows are dealt to rows // per columns in turn: a column has `per` rows or one more. A hand of
     # c neighbouring columns has c rows side by side, no more than its share, and the next of its
@@ -89,7 +89,7 @@ def columns(rows: int, unit: int, per: int) -> tuple[int, int]:
 
 
 @dataclass(frozen=True, eq=False)
-class Kernel:
+class CompiledRule:
     """A rule in the form the compiled code reads."""
 
     kind: int  # one of the constants above

@@ -15,7 +15,7 @@ import numpy as np
 from numba import njit
 
 from wideberth.kernels import kinds
-from wideberth.kernels.judge import (
+from wideberth.kernels.group_tests import (
     ATTRIBUTE,
     CODE,
     COUNT,
@@ -28,7 +28,7 @@ from wideberth.kernels.judge import (
     _passes,
     _share,
 )
-from wideberth.kernels.lattice_rollup import BEGIN, MANY, MASK, SHIFT, WORD, table_of
+from wideberth.kernels.lattice_rollup import BEGIN, MANY, MASK, SHIFT, WORD, node_table
 from wideberth.kernels.sort import INNER, JIT
 
 # -----------------------------------------------------------------------------
@@ -134,7 +134,7 @@ def choose_in_order(floor, bar, order, share):
 ALL, NOTHING = -1, -2
 
 
-class Court(NamedTuple):
+class LatticeTests(NamedTuple):
     """What is demanded of groups."""
 
     unit: int  # the fewest rows a group may have
@@ -143,10 +143,10 @@ class Court(NamedTuple):
     tests: Any  # as in `Judge`, but an attribute is the place where its values begin in histograms
     tables: Any  # as in `Judge`
     eased: Any  # for each test, the test of a multiset kept of a failing group; or ALL or NOTHING
-    desk: Any  # memory, as in `wideberth.kernels.judge`
+    desk: Any  # memory, as in `wideberth.kernels.group_tests`
 
 
-class Bill(NamedTuple):
+class SuppressionCosts(NamedTuple):
     """What suppression costs, and memory for a verdict on each group."""
 
     prices: Any  # by content of a field: how much more a suppressed row costs than a published one
@@ -159,17 +159,17 @@ class Bill(NamedTuple):
     totals: Any  # what else is counted, see below
 
 
-#: Entries of Bill.totals: rows that are lost here and below, rows of failing groups, groups that
-#: satisfy, all groups, squares of all sizes, of those of groups that satisfy, and what the lost
-#: rows add to the squares of any finer node.
+#: Entries of SuppressionCosts.totals: rows that are lost here and below, rows of failing groups,
+#: groups that satisfy, all groups, squares of all sizes, of those of groups that satisfy, and what
+#: the lost rows add to the squares of any finer node.
 LOST, SUPPRESSED, KEPT, GROUPS, SQUARES, SQUARES_KEPT, APART = range(7)
 
 
 @njit(**JIT)
-def reach(node, pool, layout, room, court, bill):
+def reach_node(node, pool, layout, room, court, bill):
     """Find or make the table of a node, and mark the groups that are large enough."""
     # Returns the number of the table. The rows of smaller groups are lost.
-    table = table_of(node, pool, layout, room)
+    table = node_table(node, pool, layout, room)
     begin, many = pool.spans[table, BEGIN], pool.spans[table, MANY]
     sizes, fine, most = pool.sizes[begin : begin + many], bill.fine, bill.most
     lost = squares = np.int64(0)
@@ -187,7 +187,7 @@ def reach(node, pool, layout, room, court, bill):
 
 
 @njit(**JIT)
-def judge(table, pool, court, bill):
+def judge_node_groups(table, pool, court, bill):
     """Put all groups to all tests; return how many rows are lost here and below."""
     begin, many = pool.spans[table, BEGIN], pool.spans[table, MANY]
     lost = bill.totals[LOST]
@@ -357,7 +357,7 @@ def _thin(at, tables, entries, value, count, crowd, quota):
 
 
 @njit(**JIT)
-def weigh(node, table, pool, layout, court, bill):
+def weigh_suppression(node, table, pool, layout, court, bill):
     """Add up what suppression costs here, and what lost rows will cost in all finer nodes."""
     begin, many = pool.spans[table, BEGIN], pool.spans[table, MANY]
     sizes, bad, most, totals = pool.sizes[begin : begin + many], bill.bad, bill.most, bill.totals

@@ -21,16 +21,16 @@ _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 #: A table with more groups is rolled up one quasi-identifier at a time, for the sake of others.
 _LARGE = 4000
 
-#: Entries of Pool.state: how many tables there are, groups, entries of histograms; how often all
-#: tables were dropped.
+#: Entries of TablePool.state: how many tables there are, groups, entries of histograms; how often
+#: all tables were dropped.
 TABLES, GROUPS, ENTRIES, DROPPED = range(4)
-#: Columns of Pool.spans: the first group of a table, and how many there are.
+#: Columns of TablePool.spans: the first group of a table, and how many there are.
 BEGIN, MANY = range(2)
-#: Columns of Layout.fields.
+#: Columns of KeyLayout.fields.
 WORD, SHIFT, MASK = range(3)
 
 
-class Pool(NamedTuple):
+class TablePool(NamedTuple):
     """The tables that there are."""
 
     keys: Any  # of all groups, a line for each word of a key
@@ -44,7 +44,7 @@ class Pool(NamedTuple):
     state: Any  # see above
 
 
-class Layout(NamedTuple):
+class KeyLayout(NamedTuple):
     """Where quasi-identifiers are in a key, and how they are raised."""
 
     fields: Any  # a line for each: word, shift and mask
@@ -53,7 +53,7 @@ class Layout(NamedTuple):
     crowding: Any  # how likely two rows share a value: by quasi-identifier and level
 
 
-class Room(NamedTuple):
+class RollupBuffers(NamedTuple):
     """Memory to work in."""
 
     slots: Any  # for hashing: a power of 2, at least twice the number of groups
@@ -70,11 +70,13 @@ class Room(NamedTuple):
 _TABLES = 4096
 
 
-def make_pool(groups: int, words: int, axes: int, lines: int = 0, entries: int = 0) -> Pool:
+def make_table_pool(
+    groups: int, words: int, axes: int, lines: int = 0, entries: int = 0
+) -> TablePool:
     """Return a pool without tables."""
     # `groups` and `entries` are room; `lines` is the width of a histogram with a place for each
     # value.
-    return Pool(
+    return TablePool(
         keys=np.empty((words, groups), np.int64),
         sizes=np.empty(groups, np.int32),
         lines=np.empty((groups if lines else 0, lines), np.int32),
@@ -87,9 +89,9 @@ def make_pool(groups: int, words: int, axes: int, lines: int = 0, entries: int =
     )
 
 
-def make_room(groups: int, words: int, width: int, axes: int) -> Room:
+def make_rollup_buffers(groups: int, words: int, width: int, axes: int) -> RollupBuffers:
     """Return memory for tables of `groups` groups, and histograms of `width` values."""
-    return Room(
+    return RollupBuffers(
         slots=np.empty(1 << max(2 * groups - 1, 1).bit_length(), np.int32),
         raised=np.empty((words, groups), np.int64),
         label=np.empty(groups, np.int32),
@@ -102,7 +104,7 @@ def make_room(groups: int, words: int, width: int, axes: int) -> Room:
 
 
 @njit(**JIT)
-def count(keys, weights, entries, pool, room):
+def count_keys(keys, weights, entries, pool, room):
     """Make the first table from the entries' keys; `room.label` gets the group of each."""
     # An entry stands for as many rows as its weight; without weights, for one.
     for w in range(keys.shape[0]):
@@ -132,7 +134,7 @@ def count_values(label, codes, weights, offset, lines):
 
 
 @njit(**INNER, inline="always")
-def table_of(node, pool, layout, room):
+def node_table(node, pool, layout, room):
     """Find or make the table of a node; return which it is."""
     source = _nearest(pool, node)
     straight = False

@@ -39,7 +39,7 @@ _Kind = TypeVar("_Kind", np.uint32, np.uint64)
 #: Bytes of a key.
 KEY = 32
 #: Up to so many rows NumPy finds orders, and the compiler is not called.
-FEW = 100_000
+MAX_UNCOMPILED_ROWS = 100_000
 _CHUNK = 1 << 19  # bytes of a stream that are drawn at a time
 _CACHED = 1 << 13  # rows that are hashed at a time, in the cache
 _ROUNDS = 8  # of a Feistel network, for which four suffice in theory and domains are small
@@ -209,7 +209,7 @@ class Stream:
     def shuffle(self, array: npt.NDArray[Any]) -> None:
         """Put the entries of an array in random order."""
         words = self.words(len(array))
-        if len(array) <= FEW:
+        if len(array) <= MAX_UNCOMPILED_ROWS:
             array[:] = array[np.argsort(words, kind="stable")]
             return
         from wideberth.kernels.sort import shuffle
@@ -232,8 +232,8 @@ def hashed(key: bytes, lines: Sequence[Codes] | Sequence[Words]) -> Words:
     # smaller one (Aumasson and Bernstein 2012).
     rows = len(lines[0])
     absorb = _absorbed
-    if rows > FEW:
-        from wideberth.kernels.sort import absorbed as absorb
+    if rows > MAX_UNCOMPILED_ROWS:
+        from wideberth.kernels.sort import siphash_absorb as absorb
     start = _started(key)
     found = np.empty(rows, np.uint64)
     for begin in range(0, rows, _CACHED):
@@ -266,16 +266,16 @@ def permuted(key: bytes, numbers: Words, bits: int) -> Words:
     return left << half | right
 
 
-def numbered(key: bytes, rows: int) -> Words:
+def hash_row_numbers(key: bytes, rows: int) -> Words:
     """Hash the numbers of the rows of a large table: `hashed`, in a third of the time.
 
-    >>> bool((numbered(bytes(16), 9) == hashed(bytes(16), [np.arange(9)])).all())
+    >>> bool((hash_row_numbers(bytes(16), 9) == hashed(bytes(16), [np.arange(9)])).all())
     True
     """
     from wideberth.kernels import sort
 
     words = np.empty(rows, np.uint64)
-    sort.numbered(_started(key), words)
+    sort.siphash_numbers(_started(key), words)
     return words
 
 

@@ -15,12 +15,18 @@ import numpy as np
 import numpy.typing as npt
 from numba import from_dtype, njit, types
 
-from wideberth.kernels.judge import DESK, HANDS, JUDGE, SENSITIVE, tries
+from wideberth.kernels.group_tests import (
+    GROUP_COUNT,
+    GROUP_TESTS,
+    SENSITIVE,
+    TEST_BUFFERS,
+    jit_cut_tries,
+)
 from wideberth.kernels.kinds import EFFORT_AT_RANKS
 from wideberth.kernels.sort import INNER, JIT, POINTED, heapify, sift, sort
 
 
-class Style(NamedTuple):
+class BeamParameters(NamedTuple):
     """How to look for cuts at ranks."""
 
     # how many of the cheapest cuts are followed up in nodes of `narrow` rows to fewer than `wide`;
@@ -31,7 +37,7 @@ class Style(NamedTuple):
     thrifty: int  # whether cuts that waste rows are out of the question
 
 
-class Leaves(NamedTuple):
+class LeafArrays(NamedTuple):
     """The leaves: their rows' ranks side by side, and for each its size and number of hands."""
 
     ranks: npt.NDArray[np.uint32]
@@ -39,7 +45,7 @@ class Leaves(NamedTuple):
     hands: npt.NDArray[np.int32]
 
 
-class Block(NamedTuple):
+class RankedRows(NamedTuple):
     """Rows in the order of the first sensitive attribute."""
 
     rows: npt.NDArray[np.uint32]  # their ranks, and below them their limits
@@ -139,19 +145,19 @@ def _candidates(block, chosen, n, unit, room):
     return worst
 
 
-STYLE = types.NamedUniTuple(types.int64, 4, Style)
-BLOCK = types.NamedTuple((types.uint32[:, ::1], *[types.int32[:, ::1]] * 3), Block)
+BEAM_PARAMETERS = types.NamedUniTuple(types.int64, 4, BeamParameters)
+RANKED_ROWS = types.NamedTuple((types.uint32[:, ::1], *[types.int32[:, ::1]] * 3), RankedRows)
 LINE = types.int64[::1]
 SOLVE = types.float64(
-    types.FunctionType(HANDS),
-    BLOCK,
+    types.FunctionType(GROUP_COUNT),
+    RANKED_ROWS,
     LINE,
     types.int64,
     types.int64,
-    STYLE,
+    BEAM_PARAMETERS,
     SENSITIVE,
-    JUDGE,
-    DESK,
+    GROUP_TESTS,
+    TEST_BUFFERS,
     LINE,
     LINE,
     LINE,
@@ -189,7 +195,7 @@ def solve(hands, block, chosen, n, g, style, sensitive, judge, desk, out, sizes,
         for i in range(n // unit + 1):
             room[_FIXED + 2 * d + a, i] = 0  # no cut that leaves so many units was followed up
     beam = style.beam if style.narrow <= n and n < style.wide else 1
-    effort = tries(EFFORT_AT_RANKS, n, judge.dealt)
+    effort = jit_cut_tries(EFFORT_AT_RANKS, n, judge.dealt)
     best = -1.0
     found = 0
     for wasteful in range(1 if style.thrifty else 2):
@@ -271,7 +277,7 @@ def solver() -> Any:
     return solve
 
 
-LEAVES = types.NamedTuple((types.uint32[::1], types.int32[::1], types.int32[::1]), Leaves)
+LEAF_ARRAYS = types.NamedTuple((types.uint32[::1], types.int32[::1], types.int32[::1]), LeafArrays)
 
 
 def _solve_pools(
@@ -366,9 +372,9 @@ def _solve_pools(
     return gain
 
 
-def room_for(rows: int, attributes: int) -> tuple[Block, npt.NDArray[np.int64]]:
+def make_pool_buffers(rows: int, attributes: int) -> tuple[RankedRows, npt.NDArray[np.int64]]:
     """Make room for pools of up to `rows` rows."""
-    block = Block(
+    block = RankedRows(
         np.empty((2, rows), np.uint32),
         np.empty((rows, attributes), np.int32),
         np.empty((rows, attributes), np.int32),
@@ -384,9 +390,10 @@ def pools_for(kind):
     number, numbers = types.int64, types.int64[::1]
     return njit(
         types.float64(
-            types.FunctionType(HANDS), types.FunctionType(SOLVE), LEAVES, numbers, numbers, numbers,
-            number, number, numbers, types.uint32[::1], types.uint32[::1], codes[:, ::1],
-            types.int32[:, ::1], STYLE, SENSITIVE, JUDGE, DESK, BLOCK, types.int64[:, ::1], LEAVES,
+            types.FunctionType(GROUP_COUNT), types.FunctionType(SOLVE), LEAF_ARRAYS, numbers,
+            numbers, numbers, number, number, numbers, types.uint32[::1], types.uint32[::1],
+            codes[:, ::1], types.int32[:, ::1], BEAM_PARAMETERS, SENSITIVE, GROUP_TESTS,
+            TEST_BUFFERS, RANKED_ROWS, types.int64[:, ::1], LEAF_ARRAYS,
         ),
         **JIT,
     )(_solve_pools)  # fmt: skip
@@ -411,7 +418,7 @@ def _deal_columns(leaves, begin, leaf, group, order, codes, per, labels, boxes):
 
 
 @njit(**JIT)
-def deal(leaves, begin, first, last, group, order, codes, per, labels, boxes):
+def number_groups(leaves, begin, first, last, group, order, codes, per, labels, boxes):
     """Number the groups of the leaves from `first` to `last`, and find their boxes."""
     # Rows lie in the order of the first sensitive attribute, so the i-th row of a leaf goes to hand
     # i mod g; or, if its hands are of columns with `per` rows, to that of column i mod (n // per).

@@ -57,7 +57,7 @@ def _mixed(v0, v1, v2, v3):
 
 
 @njit(**JIT)
-def absorbed(state, words):
+def siphash_absorb(state, words):
     """Take a word of each row into its state, as SipHash-2-4 does."""
     for i in range(words.size):
         a, b, c, d = _mixed(state[0, i], state[1, i], state[2, i], state[3, i] ^ words[i])
@@ -65,7 +65,7 @@ def absorbed(state, words):
 
 
 @njit(**JIT)
-def numbered(start, words):
+def siphash_numbers(start, words):
     """Hash the number of each row with SipHash-2-4, whose state begins with `start`."""
     length = np.uint64(8 << 56)
     v0, v1, v2, v3 = start[0], start[1], start[2], start[3]

@@ -14,35 +14,36 @@ from numba import njit
 
 from wideberth.kernels.sort import JIT
 
-Line = npt.NDArray[Any]
+NumberLine = npt.NDArray[Any]
 
 
-class Paths(NamedTuple):
+class ScanTree(NamedTuple):
     """The tree, and what is asked where; an entry for each node."""
 
-    by: Line  # the attribute a node is cut by; -1: it is not cut
-    value: Line  # the last value on the left
-    child: Line  # the number of the left child; the right one is next
-    table: Line  # the table that rows are entered in; -1: none
-    ask: Line  # the questions put to all rows that pass, as a place in `Questions.first`; -1: none
+    by: NumberLine  # the attribute a node is cut by; -1: it is not cut
+    value: NumberLine  # the last value on the left
+    child: NumberLine  # the number of the left child; the right one is next
+    table: NumberLine  # the table that rows are entered in; -1: none
+    # the questions put to all rows that pass, as a place in `CountedCuts.first`; -1: none
+    ask: NumberLine
 
 
-class Questions(NamedTuple):
+class CountedCuts(NamedTuple):
     """Cuts whose left halves are counted."""
 
-    first: Line  # those asked under number i are first[i] to first[i + 1], exclusive
-    by: Line  # the attribute; -1: all rows of the node
-    value: Line  # the last value on the left
+    first: NumberLine  # those asked under number i are first[i] to first[i + 1], exclusive
+    by: NumberLine  # the attribute; -1: all rows of the node
+    value: NumberLine  # the last value on the left
 
 
-class Sheets(NamedTuple):
+class ScanArrays(NamedTuple):
     """What is found."""
 
-    counts: Line  # rows by table and cell, a cell for each value of each attribute
-    lows: Line  # by table, cell and attribute: the extremes among these rows
-    highs: Line  # likewise
+    counts: NumberLine  # rows by table and cell, a cell for each value of each attribute
+    lows: NumberLine  # by table, cell and attribute: the extremes among these rows
+    highs: NumberLine  # likewise
     # rows by question and cell, a cell for each sensitive value or class of values
-    histograms: Line
+    histograms: NumberLine
 
 
 @njit(**JIT)

@@ -5,8 +5,8 @@ of them each label covers, `boxes` puts the axes together, and `covering` asks w
 whom.
 """
 
-from wideberth.labels.axes import Axis
-from wideberth.labels.boxes import Published
-from wideberth.labels.cover import Covering
+from wideberth.labels.axes import PublishedQuasi
+from wideberth.labels.boxes import PublishedBoxes
+from wideberth.labels.cover import BoxCover
 
-__all__ = ["Axis", "Covering", "Published"]
+__all__ = ["BoxCover", "PublishedBoxes", "PublishedQuasi"]

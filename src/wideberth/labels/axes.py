@@ -11,16 +11,16 @@ from typing import Any, TypeAlias
 import numpy as np
 import polars as pl
 
-from wideberth.core.codes import Codes, Domain, encode, encode_as, join
+from wideberth.core.codes import Codes, Domain, encode, encode_as, join_columns
 from wideberth.core.exact import Bools, Floats, Ints, Numbers, ratios
 from wideberth.core.types import infer_type
 from wideberth.errors import TableError
 from wideberth.hierarchy import Hierarchy, as_rule, parse_spec
-from wideberth.hierarchy.quasi import Quasi, in_one_way, read_quasi
-from wideberth.labels.parse import OR_MISSING, TO, anything, members, unpacked
-from wideberth.labels.values import Line, Place, told
+from wideberth.hierarchy.quasi import Quasi, one_text_per_value, read_quasi
+from wideberth.labels.parse import OR_MISSING, TO, is_all_stars, members, unwrap_text
+from wideberth.labels.values import LabelCoverage, LabelReader, atoms_from_labels
 
-Rule: TypeAlias = Hierarchy | str | Path | Mapping[str, Any]
+HierarchyRule: TypeAlias = Hierarchy | str | Path | Mapping[str, Any]
 Write: TypeAlias = Callable[[pl.Series], pl.Series]
 
 #: Rules that make a hierarchy without seeing the values.
@@ -28,7 +28,7 @@ _SELF_CONTAINED = ("file", "parents", "icd")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Axis:
+class PublishedQuasi:
     """One quasi-identifier as published."""
 
     name: str
@@ -86,22 +86,22 @@ class Axis:
         return spans
 
 
-def read_axis(
+def read_published_quasi(
     name: str,
     published: Sequence[pl.Series],
     *,
     original: pl.Series | None = None,
-    hierarchy: Rule | None = None,
+    hierarchy: HierarchyRule | None = None,
     kind: str | None = None,
-) -> Axis:
+) -> PublishedQuasi:
     """Read one quasi-identifier from the columns published for it.
 
-    >>> age = read_axis("age", [pl.Series("age", ["20..22", "25", "*"])])
+    >>> age = read_published_quasi("age", [pl.Series("age", ["20..22", "25", "*"])])
     >>> age.atoms.to_list(), age.texts, age.widths().tolist()
     ([20, 21, 22, 23, 24, 25], ['*', '20..22', '25'], [7, 3, 1])
     """
     as_written = kind in ("text", "category")
-    write = None if as_written else partial(in_one_way, hierarchy=hierarchy)
+    write = None if as_written else partial(one_text_per_value, hierarchy=hierarchy)
     labels, texts = _merged(*_labels(name, published, write))
     read = True
     if original is not None:
@@ -109,23 +109,23 @@ def read_axis(
     elif (tree := _tree(name, hierarchy)) is not None:
         quasi = _of_leaves(name, tree, kind)
     else:
-        atoms, kind, read = told(name, texts, kind)
+        atoms, kind, read = atoms_from_labels(name, texts, kind)
         quasi = read_quasi(atoms, kind=kind)
     domain = quasi.domain
     suppressing = original is not None and domain.missing is None
-    line = Line(domain, quasi.tree, suppressing=suppressing)
+    line = LabelReader(domain, quasi.tree, suppressing=suppressing)
     found = [line.place(text) for text in texts] if read else []
     if original is None:  # a label that covers nothing is not understood
         found = [place if place and (place.runs or place.missing) else None for place in found]
     places = [place for place in found if place is not None]
     if len(places) < len(texts):
         domain = _with_labels(domain, texts)
-        alone = Line(domain, None, suppressing=suppressing)
+        alone = LabelReader(domain, None, suppressing=suppressing)
         places = [alone.single(text) for text in texts]
     elif original is not None:
         _require_some(name, places, labels)
     numbers = domain.numbers
-    return Axis(
+    return PublishedQuasi(
         name=name,
         columns=tuple(series.name for series in published),
         atoms=_values(domain),
@@ -160,7 +160,7 @@ def _labels(
             )
         lacking = domain.missing is not None
         return columns[0].codes, [*_written(domain, write), *([None] if lacking else [])]
-    joint = join(name, columns)
+    joint = join_columns(name, columns)
     assert joint.domain.parts is not None  # noqa: S101 - it was made of several columns
     written = [[*_written(column.domain, write), None] for column in columns]
     rows = (
@@ -182,7 +182,7 @@ def _merged(labels: Codes, texts: list[str | None]) -> tuple[Codes, list[str | N
 
 
 def _listed(text: str) -> frozenset[str] | None:
-    listed = members(unpacked(text))
+    listed = members(unwrap_text(text))
     return None if listed is None else frozenset(listed)
 
 
@@ -203,7 +203,7 @@ def _written(domain: Domain, write: Write | None) -> list[str]:
     return domain.texts
 
 
-def _tree(name: str, rule: Rule | None) -> Hierarchy | None:
+def _tree(name: str, rule: HierarchyRule | None) -> Hierarchy | None:
     """Return a hierarchy if it can be had without the values below it."""
     if rule is None or isinstance(rule, Hierarchy):
         return rule
@@ -227,7 +227,7 @@ def _with_labels(domain: Domain, texts: Sequence[str | None]) -> Domain:
     """Add labels that cannot be understood to the values: each stands for itself."""
     known = set(domain.texts)
     bare = [text.removesuffix(OR_MISSING) for text in texts if text is not None]
-    new = dict.fromkeys(text for text in bare if text not in known and not anything(text))
+    new = dict.fromkeys(text for text in bare if text not in known and not is_all_stars(text))
     values = [*domain.texts, *new]
     return Domain(
         name=domain.name,
@@ -256,7 +256,7 @@ def _counted(quasi: Quasi, known: int, original: bool) -> dict[str, Any]:
     return {"points": points, "histogram": histogram}
 
 
-def _require_some(name: str, places: Sequence[Place], labels: Codes) -> None:
+def _require_some(name: str, places: Sequence[LabelCoverage], labels: Codes) -> None:
     """Refuse labels that cover none of the original's values."""
     empty = np.array([not place.runs and not place.missing for place in places])
     strange = empty[labels]

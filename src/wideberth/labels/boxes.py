@@ -11,18 +11,18 @@ import numpy.typing as npt
 import polars as pl
 
 from wideberth.core.exact import Bools, Ints
-from wideberth.core.groups import Partition, alike
-from wideberth.core.names import BOUNDS, absent
+from wideberth.core.groups import Partition, group_alike
+from wideberth.core.names import BOUNDS, absent_column_message
 from wideberth.errors import ParameterError, TableError, what_to_type
-from wideberth.labels.axes import Axis, read_axis
-from wideberth.labels.cover import Covering, covering
+from wideberth.labels.axes import PublishedQuasi, read_published_quasi
+from wideberth.labels.cover import BoxCover, find_cover
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Published:
+class PublishedBoxes:
     """What a published table says of people's quasi-identifiers."""
 
-    axes: tuple[Axis, ...]
+    axes: tuple[PublishedQuasi, ...]
     rows: int  # how many rows were published
     boxes: Partition  # rows with equal labels on all axes; one row for each box if not in memory
     labels: npt.NDArray[np.int32]  # boxes × axes
@@ -38,11 +38,11 @@ class Published:
         original: pl.DataFrame | None = None,
         hierarchies: Mapping[str, Any] | None = None,
         types: Mapping[str, str] | None = None,
-    ) -> Published:
+    ) -> PublishedBoxes:
         """Read the quasi-identifiers of a published table.
 
         >>> frame = pl.DataFrame({"age": ["20..29", "20..29", "34"], "sex": ["*", "*", "f"]})
-        >>> published = Published.read(frame, ["age", "sex"])
+        >>> published = PublishedBoxes.read(frame, ["age", "sex"])
         >>> published.sizes.tolist(), [axis.widths().tolist() for axis in published.axes]
         ([2, 1], [[10, 1], [2, 1]])
         """
@@ -57,7 +57,7 @@ class Published:
             raise TableError("the table has no rows", hint="give a table that says something")
         hierarchies, types = hierarchies or {}, types or {}
         axes = tuple(
-            read_axis(
+            read_published_quasi(
                 name,
                 [frame[column] for column in columns],
                 original=None if original is None else _column(original, name, "the original"),
@@ -66,7 +66,7 @@ class Published:
             )
             for name, columns in columns_of(frame, quasi).items()
         )
-        boxes = alike([axis.labels for axis in axes], [len(axis.texts) for axis in axes])
+        boxes = group_alike([axis.labels for axis in axes], [len(axis.texts) for axis in axes])
         first = boxes.first_rows()
         return cls(
             axes=axes,
@@ -82,7 +82,7 @@ class Published:
         """Which boxes say ``*`` of every quasi-identifier.
 
         >>> table = pl.DataFrame({"age": ["*", "34", "*"], "sex": ["*", "*", "f"]})
-        >>> Published.read(table, ["age", "sex"]).starred.tolist()
+        >>> PublishedBoxes.read(table, ["age", "sex"]).starred.tolist()
         [True, False, False]
         """
         every = np.ones(len(self.labels), dtype=bool)
@@ -97,18 +97,18 @@ class Published:
         seed: int = 0,
         everyone: bool = False,
         few: int | None = None,
-    ) -> Covering:
+    ) -> BoxCover:
         """Find the boxes that cover each victim."""
         # With an original, a victim is a row of it. Without, a victim is known by its box only, and
         # the boxes that contain the whole of it are sure to cover it.
         # If there are more pairs of victims and boxes than `most`, or more victims than `few`, a
         # random sample of the victims is looked at, unless `everyone` is.
-        return covering(self.axes, self.labels, most=most, seed=seed, everyone=everyone, few=few)
+        return find_cover(self.axes, self.labels, most=most, seed=seed, everyone=everyone, few=few)
 
-    def drawn(self, few: int, *, seed: int = 0) -> tuple[Published, Ints]:
+    def drawn(self, few: int, *, seed: int = 0) -> tuple[PublishedBoxes, Ints]:
         """Draw a person for each of at most `few` rows, at random among those its labels cover.
 
-        >>> published = Published.read(pl.DataFrame({"age": ["20..29", "34"]}), ["age"])
+        >>> published = PublishedBoxes.read(pl.DataFrame({"age": ["20..29", "34"]}), ["age"])
         >>> people, rows = published.drawn(10)
         >>> rows.tolist(), people.axes[0].points.tolist()[1]
         ([0, 1], 14)
@@ -126,19 +126,19 @@ class Published:
         )
         return replace(self, axes=axes, original_rows=len(rows)), rows
 
-    def without(self, axis: int) -> tuple[Published, Ints]:
+    def without(self, axis: int) -> tuple[PublishedBoxes, Ints]:
         """Drop a quasi-identifier, and return which of the new boxes each box is part of.
 
         >>> frame = pl.DataFrame({"age": ["20..29", "20..29", "34"], "sex": ["m", "f", "f"]})
-        >>> rest, part_of = Published.read(frame, ["age", "sex"]).without(1)
+        >>> rest, part_of = PublishedBoxes.read(frame, ["age", "sex"]).without(1)
         >>> rest.sizes.tolist(), part_of.tolist()
         ([2, 1], [0, 0, 1])
         """
         others = [i for i in range(len(self.axes)) if i != axis]
         axes = tuple(self.axes[i] for i in others)
-        merged = alike([self.labels[:, i] for i in others], [len(one.texts) for one in axes])
+        merged = group_alike([self.labels[:, i] for i in others], [len(one.texts) for one in axes])
         boxes = Partition(merged.labels[self.boxes.labels], merged.count)
-        fewer = Published(
+        fewer = PublishedBoxes(
             axes=axes,
             rows=self.rows,
             boxes=boxes,
@@ -176,7 +176,7 @@ def _bounds(frame: pl.DataFrame, name: str) -> list[str]:
 
 def _column(frame: pl.DataFrame, name: str, where: str) -> pl.Series:
     if name not in frame.columns:
-        what, near = absent(name, frame.columns, where)
+        what, near = absent_column_message(name, frame.columns, where)
         hint = f"did you mean '{near}'?" if near else "release and original must belong together"
         raise TableError(what, hint=hint)
     return frame[name]

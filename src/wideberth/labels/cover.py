@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from wideberth.core.codes import Codes, compress
 from wideberth.core.exact import Ints
-from wideberth.core.groups import Groups, alike
-from wideberth.labels.axes import Axis
+from wideberth.core.groups import Groups, group_alike
+from wideberth.labels.axes import PublishedQuasi
 
 # -----------------------------------------------------------------------------
 # Boxes on several axes, and which of them enclose a victim.
@@ -27,7 +27,7 @@ _BITS = 60
 Atoms = npt.NDArray[np.int32]
 
 
-class Found(NamedTuple):
+class EnclosingBoxes(NamedTuple):
     """The boxes of victims: ``boxes[start[i]:start[i + 1]]`` are those of victim ``order[i]``."""
 
     order: Ints
@@ -36,10 +36,10 @@ class Found(NamedTuple):
     hashes: npt.NDArray[np.uint64]  # equal lists of boxes have equal hashes
 
 
-class Sieve:
+class BoxIndex:
     """Boxes in which those that enclose a victim can be found."""
 
-    def __init__(self, axes: Sequence[Axis], labels: npt.NDArray[np.int32]) -> None:
+    def __init__(self, axes: Sequence[PublishedQuasi], labels: npt.NDArray[np.int32]) -> None:
         # labels: boxes × axes.
         self._runs = [_with_missing(axis) for axis in axes]
         counts = np.cumsum([0, *(len(start) - 1 for start, _, _ in self._runs)])
@@ -54,7 +54,7 @@ class Sieve:
         self.low: Atoms = low[self._labels.T].astype(np.int32)
         self.high: Atoms = high[self._labels.T].astype(np.int32)
 
-    def enclosing(self, low: Atoms, high: Atoms, own: Ints | None = None) -> Found:
+    def enclosing(self, low: Atoms, high: Atoms, own: Ints | None = None) -> EnclosingBoxes:
         """Find the boxes that enclose each victim."""
         # low, high: the outermost atoms of each victim, victims × axes. own: the box that each
         # victim is; without it, victims are points.
@@ -86,10 +86,10 @@ class Sieve:
             done = enclose(*given, *runs, *whom, room, ends, hashes)
             parts.append(room[: ends[done - 1] - before])
         found = np.concatenate(parts) if len(parts) > 1 else parts[0]
-        return Found(order, np.concatenate(([0], ends)), found, hashes)
+        return EnclosingBoxes(order, np.concatenate(([0], ends)), found, hashes)
 
 
-def _with_missing(axis: Axis) -> tuple[Ints, Ints, Ints]:
+def _with_missing(axis: PublishedQuasi) -> tuple[Ints, Ints, Ints]:
     """Return the runs of each label, where a missing value is one more atom after the others."""
     atoms = len(axis.atoms)
     start, first, last = axis.start, axis.first, axis.last.copy()
@@ -128,7 +128,7 @@ _ROOM = 1 << 22
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Covering:
+class BoxCover:
     """Which boxes cover which victims."""
 
     victims: Ints  # rows of the original; without one, boxes, each for all its rows
@@ -164,15 +164,15 @@ class Covering:
         return len(self.start) - 1
 
 
-def covering(
-    axes: Sequence[Axis],
+def find_cover(
+    axes: Sequence[PublishedQuasi],
     labels: npt.NDArray[np.int32],
     *,
     most: int,
     seed: int,
     everyone: bool,
     few: int | None = None,
-) -> Covering:
+) -> BoxCover:
     """Find the boxes that cover each victim; see `Published.covering`."""
     # With an original, labels that cannot be understood exclude nobody: they are left out.
     points = axes[0].points
@@ -180,7 +180,7 @@ def covering(
     used = [i for i, axis in enumerate(axes) if points is None or axis.read]
     if not used:  # nothing is known of anybody
         return _everybody(0 if points is None else len(points), len(labels))
-    sieve = Sieve([axes[i] for i in used], labels[:, used])
+    sieve = BoxIndex([axes[i] for i in used], labels[:, used])
     of = len(labels) if points is None else len(points)
     few = of if few is None or everyone else min(few, of)
     rows = np.arange(of) if few == of else np.sort(rng.choice(of, few, replace=False))
@@ -189,12 +189,12 @@ def covering(
         low, high = (np.ascontiguousarray(ends.T) for ends in (sieve.low, sieve.high))
     else:  # victims with the same values are one
         values = [column[rows] for i in used if (column := axes[i].points) is not None]
-        same = alike(values, [len(axes[i].atoms) + 1 for i in used])
+        same = group_alike(values, [len(axes[i].atoms) + 1 for i in used])
         who = same.labels
         first = same.first_rows()
         low = high = np.stack([column[first] for column in values], axis=1)
 
-    def look(chosen: Ints) -> Found:
+    def look(chosen: Ints) -> EnclosingBoxes:
         return sieve.enclosing(low[chosen], high[chosen], chosen if points is None else None)
 
     many, unlike = len(who), who if points is None else np.arange(len(low))
@@ -212,7 +212,7 @@ def covering(
     number, start, boxes = _situations(found)
     situation = np.empty(len(chosen), dtype=np.int64)
     situation[found.order] = number
-    return Covering(
+    return BoxCover(
         victims=rows[victims],
         of=of,
         situation=situation[place],
@@ -222,15 +222,17 @@ def covering(
     )
 
 
-def _mean(look: Callable[[Ints], Found], rng: np.random.Generator, who: Ints | Codes) -> float:
+def _mean(
+    look: Callable[[Ints], EnclosingBoxes], rng: np.random.Generator, who: Ints | Codes
+) -> float:
     """Estimate how many boxes cover a victim."""
     some = np.unique(rng.choice(who, min(len(who), _PROBE), replace=False))
     return len(look(some).boxes) / len(some)
 
 
-def _everybody(victims: int, boxes: int) -> Covering:
+def _everybody(victims: int, boxes: int) -> BoxCover:
     """Every box covers every victim."""
-    return Covering(
+    return BoxCover(
         victims=np.arange(victims),
         of=victims,
         situation=np.zeros(victims, dtype=np.int64),
@@ -240,7 +242,7 @@ def _everybody(victims: int, boxes: int) -> Covering:
     )
 
 
-def _situations(found: Found) -> tuple[Ints, Ints, Ints]:
+def _situations(found: EnclosingBoxes) -> tuple[Ints, Ints, Ints]:
     """Number the different lists of boxes, and keep each once; -1 stands for no box at all."""
     sizes = np.diff(found.start)
     _, first, same = np.unique(found.hashes, return_index=True, return_inverse=True)
@@ -259,7 +261,7 @@ def _situations(found: Found) -> tuple[Ints, Ints, Ints]:
     return number[twin], start, found.boxes[entries].astype(np.int64)
 
 
-def _agree(found: Found, twin: Ints) -> bool:
+def _agree(found: EnclosingBoxes, twin: Ints) -> bool:
     """Return whether each list is the same as its twin's."""
     others = np.flatnonzero(twin != np.arange(len(twin)))
     begin, size = found.start[others], np.diff(found.start)[others]

@@ -22,20 +22,20 @@ TO = ".."
 OR_MISSING = " or missing"
 
 #: What is published of a group whose set of values would be too long.
-ANYTHING = "*"
+STAR = "*"
 #: Words for "could be any value", beside stars.
 ANY = frozenset({"Any", "any", "ANY"})
 #: Words for a missing value, where no value is called so.
 NOTHING = frozenset({"", "NA", "N/A", "<NA>", "NaN", "nan", "null", "NULL", "None"})
 
 #: A number; digits after a zero are a code, as 01234 is.
-NUMBER = r"[+-]?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
-DATE = (
+NUMBER_PATTERN = r"[+-]?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
+DATE_PATTERN = (
     r"\d{4}-\d{2}-\d{2}(?:[ T]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)?"
     r"|\d{4}/\d{2}/\d{2}|\d{2}\.\d{2}\.\d{4}"
 )
 _INFINITE = r"[+-]?(?:inf(?:inity)?|∞)"
-_END = rf"({DATE}|{NUMBER}|{_INFINITE})"
+_END = rf"({DATE_PATTERN}|{NUMBER_PATTERN}|{_INFINITE})"
 _BRACKETED = re.compile(
     rf"([\[\](])\s*{_END}\s*(?:,|;|:|\.\.|-|–|—|~|to)\s*{_END}\s*([\[\])])", re.I
 )
@@ -103,10 +103,10 @@ def members(label: str) -> tuple[str, ...] | None:
     return found if label[0] == "{" or len(found) > 2 else None
 
 
-def unpacked(label: str) -> str:
+def unwrap_text(label: str) -> str:
     """Take a text out of a list that holds it alone.
 
-    >>> unpacked("['47-68']"), unpacked("47-68")
+    >>> unwrap_text("['47-68']"), unwrap_text("47-68")
     ('47-68', '47-68')
     """
     if label.startswith(("['", '["')) and label.endswith(("']", '"]')):
@@ -130,13 +130,13 @@ def bracketed(label: str) -> bool:
 
 def masked(label: str) -> bool:
     """Return whether some characters are replaced by stars, but not all."""
-    return "*" in label and not anything(label)
+    return "*" in label and not is_all_stars(label)
 
 
-def anything(label: str) -> bool:
+def is_all_stars(label: str) -> bool:
     """Return whether a label is but stars.
 
-    >>> anything("*****"), masked("130**")
+    >>> is_all_stars("*****"), masked("130**")
     (True, True)
     """
     return label != "" and not label.strip("*")
@@ -146,7 +146,7 @@ def anything(label: str) -> bool:
 # What the end of an interval says: a number, or the days of a calendar period.
 
 
-_NUMBER = re.compile(NUMBER)
+_NUMBER = re.compile(NUMBER_PATTERN)
 _WHOLE = re.compile(r"[+-]?(0|[1-9]\d{0,17})")
 _PERIOD = re.compile(r"(\d{3})0s|(\d{4})(?:-(\d{2})|-Q([1-4]))?|(\d{2})/(\d{4})|Q([1-4]) (\d{4})")
 _DAY = re.compile(r"(\d{4})-(\d{2})-(\d{2})|(\d{4})/(\d{2})/(\d{2})")
@@ -157,35 +157,35 @@ _EPOCH = date(1970, 1, 1).toordinal()
 MICROSECONDS = 86_400_000_000
 
 
-class Point(NamedTuple):
+class EndRange(NamedTuple):
     """From where to where an end reaches: a number is one place, a month has many days."""
 
     low: int | Fraction
     high: int | Fraction
 
 
-def number(text: str) -> Point | None:
+def parse_number(text: str) -> EndRange | None:
     """Read a number.
 
-    >>> number("-5"), number("0.5").low, number("five")
-    (Point(low=-5, high=-5), Fraction(1, 2), None)
+    >>> parse_number("-5"), parse_number("0.5").low, parse_number("five")
+    (EndRange(low=-5, high=-5), Fraction(1, 2), None)
     """
     if _WHOLE.fullmatch(text):
-        return Point(int(text), int(text))
+        return EndRange(int(text), int(text))
     if not _NUMBER.fullmatch(text):
         return None
     try:
         exact = fraction(text)
     except ValueError:
         return None
-    return Point(exact, exact) if abs(exact) < _LARGEST else None
+    return EndRange(exact, exact) if abs(exact) < _LARGEST else None
 
 
-def calendar(text: str) -> Point | None:
+def calendar(text: str) -> EndRange | None:
     """Read a day, a month, a quarter, a year or a decade, as days from 1970 on.
 
     >>> calendar("1970-01-03"), calendar("1970-01"), calendar("1970-01-01 12:00:00").low
-    (Point(low=2, high=2), Point(low=0, high=30), Fraction(1, 2))
+    (EndRange(low=2, high=2), EndRange(low=0, high=30), Fraction(1, 2))
     """
     # A time of day is a part of a day.
     try:
@@ -204,10 +204,10 @@ def calendar(text: str) -> Point | None:
         return None
     passed = (moment - datetime(1970, 1, 1)) // timedelta(microseconds=1)
     exact = Fraction(passed, MICROSECONDS)
-    return Point(exact, exact)
+    return EndRange(exact, exact)
 
 
-def _period(match: re.Match[str]) -> Point:
+def _period(match: re.Match[str]) -> EndRange:
     decade, year, month, quarter = match.groups()[:4]
     if decade:
         return _days(date(int(decade) * 10, 1, 1), date(int(decade) * 10 + 9, 12, 31))
@@ -221,5 +221,5 @@ def _period(match: re.Match[str]) -> Point:
     return _days(date(int(year), first, 1), end - timedelta(days=end.day))
 
 
-def _days(first: date, last: date) -> Point:
-    return Point(first.toordinal() - _EPOCH, last.toordinal() - _EPOCH)
+def _days(first: date, last: date) -> EndRange:
+    return EndRange(first.toordinal() - _EPOCH, last.toordinal() - _EPOCH)

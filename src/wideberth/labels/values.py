@@ -23,15 +23,15 @@ from wideberth.labels.parse import (
     NOTHING,
     OR_MISSING,
     TO,
-    Point,
-    anything,
+    EndRange,
     bracketed,
     calendar,
     interval,
+    is_all_stars,
     masked,
     members,
-    number,
-    unpacked,
+    parse_number,
+    unwrap_text,
 )
 
 # -----------------------------------------------------------------------------
@@ -45,7 +45,7 @@ _LARGEST, _LONGEST = 2**62, 10**37
 _NUMERIC = ("integer", "float", "decimal")
 
 
-class Told(NamedTuple):
+class LabelAtoms(NamedTuple):
     """The values that labels tell of, and whether all labels could be understood."""
 
     atoms: pl.Series
@@ -53,48 +53,50 @@ class Told(NamedTuple):
     read: bool
 
 
-class _Stretch(NamedTuple):
+class _AtomRange(NamedTuple):
     low: int | Fraction | None
     high: int | Fraction | None
     with_low: bool = True
     with_high: bool = True
 
 
-def told(name: str, texts: Sequence[str | None], kind: str | None) -> Told:
+def atoms_from_labels(name: str, texts: Sequence[str | None], kind: str | None) -> LabelAtoms:
     """Find the values behind labels when nothing else tells them.
 
-    >>> told("age", ["20-21", "23", "*"], None).atoms.to_list()
+    >>> atoms_from_labels("age", ["20-21", "23", "*"], None).atoms.to_list()
     [20, 21, 22, 23]
-    >>> told("job", ["{nurse|clerk}", "cook"], None).atoms.to_list()
+    >>> atoms_from_labels("job", ["{nurse|clerk}", "cook"], None).atoms.to_list()
     ['clerk', 'cook', 'nurse']
     """
-    said = [unpacked(text.removesuffix(OR_MISSING)) for text in texts if text is not None]
-    said = [text for text in said if not anything(text) and text not in ANY]
+    said = [unwrap_text(text.removesuffix(OR_MISSING)) for text in texts if text is not None]
+    said = [text for text in said if not is_all_stars(text) and text not in ANY]
     plain = [text for text in said if text not in NOTHING]
     if plain and (kind is None or kind in _NUMERIC):
-        found = _stretches(plain, number)
+        found = _stretches(plain, parse_number)
         if found is not None:
             return _numbers(name, found)
     if plain and kind in (None, "date"):
         found = _stretches(plain, calendar)
         if found is not None:
-            return Told(_days(name, found), "date", True)
+            return LabelAtoms(_days(name, found), "date", True)
     if any(_as_interval(text) for text in said):
-        return Told(pl.Series(name, sorted(set(said)), dtype=pl.String), "text", False)
-    return Told(pl.Series(name, _categories(said) or ["*"], dtype=pl.String), "text", True)
+        return LabelAtoms(pl.Series(name, sorted(set(said)), dtype=pl.String), "text", False)
+    return LabelAtoms(pl.Series(name, _categories(said) or ["*"], dtype=pl.String), "text", True)
 
 
 def _as_interval(text: str) -> bool:
-    return any(_stretches([text], read) and interval(text) for read in (number, calendar))
+    return any(_stretches([text], read) and interval(text) for read in (parse_number, calendar))
 
 
-def _stretches(texts: Iterable[str], read: Callable[[str], Point | None]) -> list[_Stretch] | None:
+def _stretches(
+    texts: Iterable[str], read: Callable[[str], EndRange | None]
+) -> list[_AtomRange] | None:
     """Read all labels as values, intervals or sets of one kind; None if that fails for any."""
     found = []
-    points: dict[str, Point | None] = {}
+    points: dict[str, EndRange | None] = {}
     closed: set[str] = set()
 
-    def at(text: str) -> Point | None:
+    def at(text: str) -> EndRange | None:
         if text not in points:
             points[text] = read(text.strip())
         return points[text]
@@ -104,7 +106,7 @@ def _stretches(texts: Iterable[str], read: Callable[[str], Point | None]) -> lis
             closed.update(text.split(TO, 1))
             continue
         if point := at(text):
-            found.append(_Stretch(*point))
+            found.append(_AtomRange(*point))
         elif ends := interval(text):
             low = None if ends.low is None else at(ends.low)
             high = None if ends.high is None else at(ends.high)
@@ -113,7 +115,7 @@ def _stretches(texts: Iterable[str], read: Callable[[str], Point | None]) -> lis
             if low and high and low.low > high.high:
                 return None
             found.append(
-                _Stretch(
+                _AtomRange(
                     low and (low.low if ends.with_low else low.high),
                     high and (high.high if ends.with_high else high.low),
                     ends.with_low,
@@ -125,28 +127,28 @@ def _stretches(texts: Iterable[str], read: Callable[[str], Point | None]) -> lis
             values = [at(member) for member in listed or ()]
             if not values or None in values:
                 return None
-            found += [_Stretch(*point) for point in values if point]
+            found += [_AtomRange(*point) for point in values if point]
     ends_of = [at(text) for text in closed]
-    return None if None in ends_of else found + [_Stretch(*point) for point in ends_of if point]
+    return None if None in ends_of else found + [_AtomRange(*point) for point in ends_of if point]
 
 
-def _ends(stretches: Sequence[_Stretch]) -> list[int | Fraction]:
+def _ends(stretches: Sequence[_AtomRange]) -> list[int | Fraction]:
     both = ((stretch.low, stretch.high) for stretch in stretches)
     return [end for ends in both for end in ends if end is not None]
 
 
-def _numbers(name: str, stretches: Sequence[_Stretch]) -> Told:
+def _numbers(name: str, stretches: Sequence[_AtomRange]) -> LabelAtoms:
     ends = _ends(stretches)
     if all(end.denominator == 1 for end in ends):
         if all(-_LARGEST < end < _LARGEST for end in ends):
-            return Told(_listed(name, stretches, pl.Int64), "integer", True)
+            return LabelAtoms(_listed(name, stretches, pl.Int64), "integer", True)
         if all(-_LONGEST < end < _LONGEST for end in ends):
-            return Told(_listed(name, stretches, pl.Decimal(38, 0)), "decimal", True)
+            return LabelAtoms(_listed(name, stretches, pl.Decimal(38, 0)), "decimal", True)
     inside = {float(value) for stretch in stretches for value in _inside(stretch, whole=False)}
-    return Told(pl.Series(name, sorted(inside), dtype=pl.Float64), "float", True)
+    return LabelAtoms(pl.Series(name, sorted(inside), dtype=pl.Float64), "float", True)
 
 
-def _days(name: str, stretches: Sequence[_Stretch]) -> pl.Series:
+def _days(name: str, stretches: Sequence[_AtomRange]) -> pl.Series:
     """List days; where times of day are told, only the moments that are."""
     if all(end.denominator == 1 for end in _ends(stretches)):
         return _listed(name, stretches, pl.Int64).cast(pl.Int32).cast(pl.Date)
@@ -155,7 +157,7 @@ def _days(name: str, stretches: Sequence[_Stretch]) -> pl.Series:
     return pl.Series(name, moments, dtype=pl.Int64).cast(pl.Datetime("us"))
 
 
-def _listed(name: str, stretches: Sequence[_Stretch], dtype: Any) -> pl.Series:
+def _listed(name: str, stretches: Sequence[_AtomRange], dtype: Any) -> pl.Series:
     """List whole numbers from the first to the last, or just the ends if they are too many."""
     inside = {value for stretch in stretches for value in _inside(stretch, whole=True)}
     low, high = floor(min(inside, default=0)), ceil(max(inside, default=0))
@@ -167,7 +169,7 @@ def _listed(name: str, stretches: Sequence[_Stretch], dtype: Any) -> pl.Series:
     return pl.Series(name, values, dtype=dtype)
 
 
-def _inside(stretch: _Stretch, *, whole: bool) -> list[int | Fraction]:
+def _inside(stretch: _AtomRange, *, whole: bool) -> list[int | Fraction]:
     """Return the outermost numbers of a stretch, or some number of it where it has no outermost."""
     low, high, with_low, with_high = stretch
     found: list[int | Fraction] = []
@@ -190,15 +192,15 @@ def _categories(texts: Sequence[str]) -> list[str]:
             found.update(members(text) or (text,))
     masks = sorted(filter(masked, texts), key=lambda text: text.count("*"))
     for _, alike in groupby(masks, key=lambda text: text.count("*")):  # 1305* is one of 130**
-        known = Masks(list(found))
+        known = MaskIndex(list(found))
         found.update([mask for mask in alike if not known.matching(mask)])
     return sorted(found)
 
 
-class Masks:
+class MaskIndex:
     """A search for the texts that a mask stands for.
 
-    >>> Masks(["13053", "13068", "14850"]).matching("130**")
+    >>> MaskIndex(["13053", "13068", "14850"]).matching("130**")
     [0, 1]
     """
 
@@ -229,18 +231,18 @@ class Masks:
 # Which values a label covers, as runs of their positions.
 
 
-Run = tuple[int, int]
+PositionRun = tuple[int, int]
 
 
-class Place(NamedTuple):
+class LabelCoverage(NamedTuple):
     """What a label covers: runs of atoms, both ends included, and perhaps missing values."""
 
-    runs: Sequence[Run]
+    runs: Sequence[PositionRun]
     missing: bool = False
     everything: bool = False
 
 
-class Line:
+class LabelReader:
     """The values that people can have, ready to be looked up."""
 
     def __init__(self, domain: Domain, tree: Hierarchy | None, *, suppressing: bool) -> None:
@@ -251,15 +253,15 @@ class Line:
         self.numeric = domain.numbers is not None
         self._dtype = None if domain.values is None else domain.values.dtype
         self._dated = domain.dated
-        self.nothing = self._anything if suppressing else Place((), missing=True)
+        self.nothing = self._anything if suppressing else LabelCoverage((), missing=True)
         self._exact = dict(zip(domain.texts, range(self.count), strict=True))
-        self._edges: dict[str, Run | None] = {}
+        self._edges: dict[str, PositionRun | None] = {}
 
     @property
-    def _anything(self) -> Place:
-        return Place([(0, self.count - 1)], missing=True, everything=True)
+    def _anything(self) -> LabelCoverage:
+        return LabelCoverage([(0, self.count - 1)], missing=True, everything=True)
 
-    def place(self, label: str | None) -> Place | None:
+    def place(self, label: str | None) -> LabelCoverage | None:
         """Return what a label covers; None if it cannot be understood."""
         if label is None:
             return self.nothing
@@ -267,12 +269,12 @@ class Line:
             low, _, high = label.partition(TO)
             ends = self._edge(low), self._edge(high)
             if ends[0] and ends[1] and ends[0][0] < ends[1][1]:
-                return Place(((ends[0][0], ends[1][1] - 1),))
-        if anything(label):
+                return LabelCoverage(((ends[0][0], ends[1][1] - 1),))
+        if is_all_stars(label):
             return self._anything
         value = self._value(label)
         if value:
-            return Place(value)
+            return LabelCoverage(value)
         bare = label.removesuffix(OR_MISSING)
         if bare != label:
             rest = self.place(bare)
@@ -281,28 +283,28 @@ class Line:
             return self._anything
         if label in NOTHING:
             return self.nothing
-        if (inner := unpacked(label)) != label:
+        if (inner := unwrap_text(label)) != label:
             return self.place(inner)
         if (covered := self._interval(label)) is not None:
-            return Place(covered)
+            return LabelCoverage(covered)
         # A list or a mask that fits no value was meant in another way, and is not understood.
         if covered := self._set(label) or self._mask(label):
-            return Place(covered)
-        return None if value is None else Place(value)
+            return LabelCoverage(covered)
+        return None if value is None else LabelCoverage(value)
 
-    def single(self, label: str | None) -> Place:
+    def single(self, label: str | None) -> LabelCoverage:
         """Take a label for a value of its own, unless it says nothing at all."""
         if label is None:
             return self.nothing
         bare = label.removesuffix(OR_MISSING)
-        if anything(bare):
+        if is_all_stars(bare):
             return self._anything
         at = self._exact[label if label in self._exact else bare]
-        return Place([(at, at)], missing=label not in self._exact)
+        return LabelCoverage([(at, at)], missing=label not in self._exact)
 
     # ---- values and nodes
 
-    def _value(self, label: str) -> list[Run] | None:
+    def _value(self, label: str) -> list[PositionRun] | None:
         """Find a value, or a node of the hierarchy; no runs if it is one that does not occur."""
         if self.tree is not None and label in self._nodes:
             return self._below(self._nodes[label])
@@ -333,7 +335,7 @@ class Line:
         order = np.argsort(nodes, kind="stable")
         return nodes[order], order
 
-    def _below(self, nodes: Sequence[int]) -> list[Run]:
+    def _below(self, nodes: Sequence[int]) -> list[PositionRun]:
         """Find the atoms at nodes and below them: their nodes are consecutive."""
         assert self.tree is not None  # noqa: S101 - asked only where there is a hierarchy
         places, order = self._by_node
@@ -345,7 +347,7 @@ class Line:
 
     # ---- numbers and dates
 
-    def _interval(self, label: str) -> list[Run] | None:
+    def _interval(self, label: str) -> list[PositionRun] | None:
         ends = interval(label) if self.numeric else None
         if ends is None:
             return None
@@ -359,13 +361,13 @@ class Line:
             first, after = low[0], high[1]
         return [(first, after - 1)] if first < after else []
 
-    def _edge(self, text: str) -> Run | None:
+    def _edge(self, text: str) -> PositionRun | None:
         """Return how many values lie below an end, and how many do not lie above it."""
         if text not in self._edges:
             self._edges[text] = self._measured(text.strip())
         return self._edges[text]
 
-    def _measured(self, text: str) -> Run | None:
+    def _measured(self, text: str) -> PositionRun | None:
         numbers = self.domain.numbers
         assert numbers is not None  # noqa: S101 - asked of numbers only
         at = self._exact.get(text, self._as_written.get(text))
@@ -373,7 +375,7 @@ class Line:
             return at, at + 1
         if self._dtype == pl.Duration:
             return None
-        point = calendar(text) if self._dated else number(text)
+        point = calendar(text) if self._dated else parse_number(text)
         if point is None:
             return None
         units, per = numbers.units, numbers.per
@@ -385,7 +387,7 @@ class Line:
 
     def _between(self, text: str) -> bool:
         """Return whether a number is too fine to be anybody's: a mean, perhaps, of several."""
-        numbers, point = self.domain.numbers, number(text)
+        numbers, point = self.domain.numbers, parse_number(text)
         assert numbers is not None  # noqa: S101 - asked of numbers only
         return point is not None and (point.low * numbers.per).denominator != 1
 
@@ -407,33 +409,33 @@ class Line:
 
     # ---- sets and masks
 
-    def _set(self, label: str) -> list[Run] | None:
+    def _set(self, label: str) -> list[PositionRun] | None:
         found = [self._value(member) for member in members(label) or ()]
         known = [run for covered in found if covered for run in covered]
         if not found or (len(known) < len(found) and not bracketed(label)):
             return None
-        return joined(known)
+        return merge_runs(known)
 
-    def _mask(self, label: str) -> list[Run] | None:
+    def _mask(self, label: str) -> list[PositionRun] | None:
         return runs(self._masks.matching(label)) if masked(label) else None
 
     @cached_property
-    def _masks(self) -> Masks:
-        return Masks(self.domain.texts)
+    def _masks(self) -> MaskIndex:
+        return MaskIndex(self.domain.texts)
 
 
-def runs(positions: Iterable[int]) -> list[Run]:
+def runs(positions: Iterable[int]) -> list[PositionRun]:
     """Put positions together to runs.
 
     >>> runs([4, 0, 1])
     [(0, 1), (4, 4)]
     """
-    return joined([(at, at) for at in positions])
+    return merge_runs([(at, at) for at in positions])
 
 
-def joined(given: Iterable[Run]) -> list[Run]:
+def merge_runs(given: Iterable[PositionRun]) -> list[PositionRun]:
     """Join runs that touch."""
-    found: list[Run] = []
+    found: list[PositionRun] = []
     for first, last in sorted((int(first), int(last)) for first, last in given):
         if found and first <= found[-1][1] + 1:
             found[-1] = (found[-1][0], max(found[-1][1], last))

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from wideberth.core.exact import Ints
-from wideberth.core.questions import odd_among, question
+from wideberth.core.questions import column_question, odd_among
 from wideberth.core.strings import is_text
 from wideberth.core.types import convert, floats, infer_type, unnamed
 from wideberth.io import notations
@@ -29,7 +29,7 @@ from wideberth.policy.shapes import (
     shape_of,
     too_often,
 )
-from wideberth.policy.vocabulary import Said, said_by, why_ambiguous, words_of
+from wideberth.policy.vocabulary import NameWord, name_words, split_name, why_ambiguous
 
 _ROUNDING = 1e-6  # by so much shares may fail to add up to 1
 _NUMBERS = ("integer", "float", "decimal")
@@ -67,7 +67,8 @@ class Guess:
 def guess_columns(frame: pl.DataFrame) -> list[Guess]:
     """Guess type and role of every column, in their order.
 
-    >>> [g.role for g in guess(pl.DataFrame({"zipCode": [1, 2], "salary": [3, 4], "q7": [5, 6]}))]
+    >>> people = pl.DataFrame({"zipCode": [1, 2], "salary": [3, 4], "q7": [5, 6]})
+    >>> [guess.role for guess in guess_columns(people)]
     ['quasi', 'sensitive', 'undecided']
     """
     types = {series.name: infer_type(series) for series in frame}
@@ -109,7 +110,7 @@ def _guess(series: pl.Series, type_: str, whole: str | None) -> Guess:
     if len(ways) > 1:
         why += f"; WRITTEN AS {' OR AS '.join(ways)}? See [formats]"
         type_ = "text"
-    unclear = question(series) is not None
+    unclear = column_question(series) is not None
     return Guess(series.name, type_, role, distinct, missing, why, whole, ways, unclear, named)
 
 
@@ -132,7 +133,7 @@ def _role(series: pl.Series, type_: str, distinct: int, missing: int) -> tuple[s
     constant = rows > 1 and distinct + bool(missing) <= 1
     if type_ == "vector" and not constant:
         return "sensitive", "a vector tells much of a person", False
-    said = said_by(series.name)
+    said = name_words(series.name)
     coarse = bool(said) and said[-1].kind == "quasi"
     if not constant and (shape := shape_of(series, type_, ranges=coarse)) is not None:
         return "identifier", shape, False
@@ -140,7 +141,7 @@ def _role(series: pl.Series, type_: str, distinct: int, missing: int) -> tuple[s
     few = not unique and distinct <= max(_ENOUGH, present // 100)
     if said and (by_name := _by_name(said, type_, unique, few, constant)) is not None:
         return *by_name, True
-    if unique and type_ == "integer" and not _NUMBERING.isdisjoint(words_of(series.name)):
+    if unique and type_ == "integer" and not _NUMBERING.isdisjoint(split_name(series.name)):
         return "identifier", "it numbers the rows", True
     if constant:
         return "insensitive", "the same in every row", False
@@ -155,7 +156,7 @@ def _role(series: pl.Series, type_: str, distinct: int, missing: int) -> tuple[s
 
 
 def _by_name(
-    said: Sequence[Said], type_: str, unique: bool, few: bool, constant: bool
+    said: Sequence[NameWord], type_: str, unique: bool, few: bool, constant: bool
 ) -> tuple[str, str] | None:
     """Guess a role by the words of a name; None if they leave it open."""
     last = said[-1]
@@ -230,9 +231,9 @@ def leads_to_people(
     few = not unique and distinct <= max(_ENOUGH, rows // 100)
     if rows < _ENOUGH or few or values.dtype.is_temporal() or values.dtype.is_float():
         return None
-    if not _NUMBERING.isdisjoint(words_of(name)) and unique:
+    if not _NUMBERING.isdisjoint(split_name(name)) and unique:
         return "by name"
-    said = said_by(name)
+    said = name_words(name)
     if said and not (said[-1].dated and unique and not are_days(values)):
         by_name = _by_name(said, "text", unique, few, False)
         return "by name" if by_name is not None and by_name[0] == "identifier" else None
@@ -252,7 +253,7 @@ def _coordinates(frame: pl.DataFrame, guesses: Sequence[Guess]) -> list[Guess]:
             continue
         if all(_may_be_place(frame[one.column]) for one in pair):
             first, second = pair
-            if all(not _SIZES.isdisjoint(words_of(one.column)) for one in pair):
+            if all(not _SIZES.isdisjoint(split_name(one.column)) for one in pair):
                 why = "its name and numbers look like a latitude or longitude"
                 found[at : at + 2] = (
                     replace(one, role="quasi", named=True, why=_because(one.why, why))

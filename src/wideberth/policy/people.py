@@ -31,7 +31,7 @@ from wideberth.core.strings import as_string, is_text
 from wideberth.core.types import convert, infer_type, unnamed
 from wideberth.errors import UndecidedError, what_to_type
 from wideberth.policy.shapes import numbers_people
-from wideberth.policy.vocabulary import ALONE, KEYS, NUMBERS, PERSONS, said_by
+from wideberth.policy.vocabulary import ALONE, KEYS, NUMBERS, PERSONS, name_words
 
 Strength = Literal["person", "plain"]
 
@@ -96,7 +96,7 @@ _MANY, _BEYOND = 0.05, 3  # share of rows, and times what chance explains, for s
 #: codes, names and addresses, and of telephones.
 _RARE, _COMMON = 0.2, 0.6
 #: Rows of a large table that are looked at to see whether those of a value are one person's.
-LOOKED_AT = 5000
+MAX_LOOKED_AT_VALUES = 5000
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,7 @@ stands for a place or an interviewer, say), rows_are_people=True
         """
         crowd = len(self.columns) == 1 and self.rows >= _CROWD * self.people
         why = f" (because '{self.column}' stands for a place or an interviewer, say)"
-        return f"publish one row for each person; or, {to_say_so(why if crowd else '')}"
+        return f"publish one row for each person; or, {how_to_declare_people(why if crowd else '')}"
 
     @property
     def error(self) -> UndecidedError:
@@ -171,7 +171,7 @@ stands for a place or an interviewer, say), rows_are_people=True
         )
 
 
-def to_say_so(why: str = "") -> str:
+def how_to_declare_people(why: str = "") -> str:
     """Return what to write if rows are people, whatever a table looks like."""
     return f"if every row is a different person{why}, " + what_to_type(
         python="rows_are_people=True",
@@ -180,19 +180,19 @@ def to_say_so(why: str = "") -> str:
     )
 
 
-def people_in(
+def find_people(
     frame: pl.DataFrame, *, identifier: Collection[str] = (), ignored: Collection[str] = ()
 ) -> People | None:
     """Return the identifier that repeats in a table; None if none does.
 
     >>> visits = pl.DataFrame({"patient_id": [7, 7, 8, 9], "age": [30, 30, 41, 52]})
-    >>> people_in(visits)
+    >>> find_people(visits)
     People(columns=('patient_id',), people=3, rows=4, others=())
     """
     # `identifier`: the columns that the custodian calls identifiers; `ignored`: columns not to look
     # at (sensitive ones, ids of groups).
     fit = _fitting(frame, identifier, ignored, lambda *_: frame)
-    found = decide(fit, lambda column: _distinct(frame[column]), frame.height)
+    found = repeating_identifier(fit, lambda column: _distinct(frame[column]), frame.height)
     if found is not None:
         return found
     known = [column for column, strength in fit.items() if strength == "person"]
@@ -201,7 +201,7 @@ def people_in(
     return _born(frame, ignored) or _named_and_born(frame, identifier, ignored)
 
 
-def people_there(
+def find_people_by_counts(
     first: pl.DataFrame,
     distinct: Callable[[str], tuple[int, int]],
     rows: int,
@@ -215,7 +215,7 @@ def people_there(
     # lack one; `some` returns columns of all rows that hold some values of the first of them, about
     # LOOKED_AT rows (by default, those of `first`).
     fit = _fitting(first, identifier, ignored, some or (lambda *_: first))
-    return decide(fit, distinct, rows)
+    return repeating_identifier(fit, distinct, rows)
 
 
 #: Returns some columns of all rows that hold some values of the first of them.
@@ -234,9 +234,9 @@ def _fitting(
         column: strength
         for column, strength in named.items()
         if _fits(frame[column], called=column not in identifier)
-        if strength == "person" or not of_several(frame, column)
+        if strength == "person" or not mostly_several_people(frame, column)
     }
-    traits = Traits.of(frame.columns)
+    traits = PersonTraits.of(frame.columns)
     for series in frame:
         column = series.name
         if column in fit or column in ignored or column in traits.columns.values():
@@ -248,9 +248,9 @@ def _fitting(
     return fit
 
 
-def _of_one(series: pl.Series, traits: Traits, some: RowsOf, *, dropped: bool) -> bool:
+def _of_one(series: pl.Series, traits: PersonTraits, some: RowsOf, *, dropped: bool) -> bool:
     """Return whether rows that agree in a column of names or unknown codes are one person's."""
-    column, words = series.name, set(words_of(series.name))
+    column, words = series.name, set(lowercase_words(series.name))
     contact = words_are_names(column)
     named = contact or (dropped and is_text(series.dtype) and not _known_for_another(column))
     if not named and not _may_be_codes(series, traits):
@@ -282,7 +282,7 @@ def _of_one(series: pl.Series, traits: Traits, some: RowsOf, *, dropped: bool) -
     return found == "same"
 
 
-def _may_be_codes(series: pl.Series, traits: Traits) -> bool:
+def _may_be_codes(series: pl.Series, traits: PersonTraits) -> bool:
     """Return whether a column whose name says nothing can hold codes of people."""
     if len(traits.columns) < 2 or _known_for_another(series.name):
         return False
@@ -291,9 +291,9 @@ def _may_be_codes(series: pl.Series, traits: Traits) -> bool:
 
 def _known_for_another(name: str) -> bool:
     """Return whether a column's name says that it holds something else than people or keys."""
-    if not set(words_of(name)).isdisjoint(_SHARED):
+    if not set(lowercase_words(name)).isdisjoint(_SHARED):
         return True
-    return any(said.kind not in ("identifier", "key", "name") for said in said_by(name))
+    return any(said.kind not in ("identifier", "key", "name") for said in name_words(name))
 
 
 def _more_than_namesakes(cells: pl.Series) -> bool:
@@ -306,7 +306,7 @@ def _more_than_namesakes(cells: pl.Series) -> bool:
     return len(names) - names.n_unique() > max(2, _BEYOND * by_chance)
 
 
-def _generalised(frame: pl.DataFrame, column: str, traits: Traits) -> bool:
+def _generalised(frame: pl.DataFrame, column: str, traits: PersonTraits) -> bool:
     """Return whether a column numbers the groups of a release: its labels go with its values."""
     if not traits.labeled(frame):
         return False
@@ -326,17 +326,17 @@ def candidates(
     for column in columns:
         if column in ignored:
             continue
-        if strength := _strength(words_of(column), role=column in identifier):
+        if strength := _strength(lowercase_words(column), role=column in identifier):
             found[column] = strength
     return found
 
 
-def decide(
+def repeating_identifier(
     named: dict[str, Strength], distinct: Callable[[str], tuple[int, int]], rows: int
 ) -> People | None:
     """Return the identifier that repeats, by the counts of its values; None if none does."""
     # If a column that clearly names people differs in every row, rows are people, and other
-    # identifiers may repeat. `distinct`: as for `people_there`.
+    # identifiers may repeat. `distinct`: as for `find_people_by_counts`.
     counts: dict[str, int] = {}
     for column, strength in named.items():
         known, missing = distinct(column)
@@ -412,20 +412,20 @@ def _fits(series: pl.Series, *, called: bool) -> bool:
 
 def words_are_names(name: str) -> bool:
     """Return whether a column's name says that it holds names or addresses of people."""
-    return not set(words_of(name)).isdisjoint(_NAMES)
+    return not set(lowercase_words(name)).isdisjoint(_NAMES)
 
 
 def _shaped(series: pl.Series) -> bool:
     """Return whether all values of a column of text have the shape of an identifier."""
     # Numbers with a prefix or leading zeros have it unless the name says that they are something
     # else, such as postcodes.
-    if not is_text(series.dtype) or not set(words_of(series.name)).isdisjoint(_SHARED):
+    if not is_text(series.dtype) or not set(lowercase_words(series.name)).isdisjoint(_SHARED):
         return False
     cells = unnamed(series).drop_nulls()
     first = as_string(cells.head(_SAMPLE)).cast(pl.String)
     shape = next((shape for shape in _SHAPES if len(first) and _all(first, shape)), None)
     if shape is None:
-        other = any(said.kind not in ("identifier", "key") for said in said_by(series.name))
+        other = any(said.kind not in ("identifier", "key") for said in name_words(series.name))
         named = other or words_are_names(series.name)
         return not named and numbers_people(series, "text", coded=True)
     texts = as_string(cells.unique()).cast(pl.String)
@@ -445,7 +445,11 @@ def _born(frame: pl.DataFrame, ignored: Collection[str]) -> People | None:
     """Find dates of birth that repeat with sex and postcode, far more often than by chance."""
     columns = []
     for words in (BIRTH, SEX, POST):
-        fits = (c for c in frame.columns if not words.isdisjoint(words_of(c)) and c not in ignored)
+        fits = (
+            c
+            for c in frame.columns
+            if not words.isdisjoint(lowercase_words(c)) and c not in ignored
+        )
         columns.append(next(fits, None))
     if None in columns or frame.height < _ENOUGH:
         return None
@@ -463,13 +467,13 @@ def _named_and_born(
     frame: pl.DataFrame, identifier: Collection[str], ignored: Collection[str]
 ) -> People | None:
     """Find names that repeat with age or birth, and postcode, far more often than by chance."""
-    traits = Traits.of(frame.columns, ignored)
+    traits = PersonTraits.of(frame.columns, ignored)
     if not {"years", "post"} <= traits.columns.keys():
         return None
     sex = [traits.columns["sex"]] if "sex" in traits.columns else []
     kept = [*traits.without("sex").columns.values()]
     for column in frame.columns:
-        words = set(words_of(column))
+        words = set(lowercase_words(column))
         named = words & _NAMED or (column in identifier and not words_are_names(column))
         if named and column not in (*ignored, *kept, *sex) and is_text(frame[column].dtype):
             found = _together(frame, [column, *kept], sex)
@@ -501,7 +505,7 @@ def _together(
 # rows do not, a value stands for a person, and the person has several rows.
 
 
-Kind = Literal["sex", "years", "post"]
+TraitKind = Literal["sex", "years", "post"]
 
 
 def _set_of(words: str) -> frozenset[str]:
@@ -526,13 +530,13 @@ _APART, _DRIFT = 40, 5
 _SAME, _SAME_LABELS, _UNLIKELY, _COMPARED = 0.7, 0.4, 7.0, 8
 _TRAIT = r"\*|\.\.|^[\[\(\{]"  # a published range, set or mask
 
-Verdict = Literal["same", "different", "unclear"]
+SamePersonVerdict = Literal["same", "different", "unclear"]
 
 
-def words_of(name: str) -> list[str]:
+def lowercase_words(name: str) -> list[str]:
     """Split a column's name into its words, in small letters.
 
-    >>> words_of("PatientID"), words_of("visit_no2")
+    >>> lowercase_words("PatientID"), lowercase_words("visit_no2")
     (['patient', 'id'], ['visit', 'no'])
     """
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name)
@@ -540,20 +544,20 @@ def words_of(name: str) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Traits:
+class PersonTraits:
     """The columns of a table that hold what people keep, at most one of each kind."""
 
-    columns: dict[Kind, str]
+    columns: dict[TraitKind, str]
 
     @classmethod
-    def of(cls, columns: Sequence[str], ignored: Collection[str] = ()) -> Traits:
+    def of(cls, columns: Sequence[str], ignored: Collection[str] = ()) -> PersonTraits:
         """Find these columns by their names.
 
-        >>> Traits.of(["id", "age", "date_of_birth", "sex", "town"]).columns
+        >>> PersonTraits.of(["id", "age", "date_of_birth", "sex", "town"]).columns
         {'sex': 'sex', 'years': 'date_of_birth'}
         """
-        found: dict[Kind, str] = {}
-        named: tuple[tuple[Kind, frozenset[str]], ...] = (
+        found: dict[TraitKind, str] = {}
+        named: tuple[tuple[TraitKind, frozenset[str]], ...] = (
             ("sex", SEX),
             ("years", BIRTH),
             ("years", _AGE),
@@ -561,14 +565,16 @@ class Traits:
         )
         for kind, known in named:
             for column in columns:
-                words = set(words_of(column)) - _BESIDE
+                words = set(lowercase_words(column)) - _BESIDE
                 if kind not in found and column not in ignored and words and words <= known:
                     found[kind] = column
         return cls(found)
 
-    def without(self, *kinds: Kind) -> Traits:
+    def without(self, *kinds: TraitKind) -> PersonTraits:
         """Return the columns of all other kinds."""
-        return Traits({kind: name for kind, name in self.columns.items() if kind not in kinds})
+        return PersonTraits(
+            {kind: name for kind, name in self.columns.items() if kind not in kinds}
+        )
 
     def labeled(self, frame: pl.DataFrame) -> bool:
         """Return whether they are published ranges, sets or masks, so that a table is a release."""
@@ -586,7 +592,7 @@ class Traits:
             self.without(kind).verdict(frame, column, chance=1) == "same" for kind in self.columns
         )
 
-    def verdict(self, frame: pl.DataFrame, column: str, *, chance: float) -> Verdict:
+    def verdict(self, frame: pl.DataFrame, column: str, *, chance: float) -> SamePersonVerdict:
         """Return whether rows that agree in a column seem to be the same person's."""
         # Two rows of each value are compared in all traits, and so are rows of two values. If those
         # agree more often than `chance`, the verdict is "unclear".
@@ -617,7 +623,7 @@ class Traits:
 def _comparable(series: pl.Series) -> pl.Series:
     """Return ages as numbers, and everything else as it is."""
     cells = unnamed(series)
-    aged = not (set(words_of(series.name)) - _BESIDE - _AGE)
+    aged = not (set(lowercase_words(series.name)) - _BESIDE - _AGE)
     if aged and (kind := infer_type(cells)) in _NUMBERS:
         return convert(cells, kind).cast(pl.Float64)
     return cells
@@ -639,10 +645,10 @@ def _divergence(share: float, chance: float) -> float:
     return share * log(share / chance) + rest
 
 
-def of_several(frame: pl.DataFrame, column: str) -> bool:
+def mostly_several_people(frame: pl.DataFrame, column: str) -> bool:
     """Return whether most rows that agree in a column differ in sex, birth or age."""
     for other in frame.columns:
-        words = set(words_of(other)) - _BESIDE
+        words = set(lowercase_words(other)) - _BESIDE
         if other == column or not words or not words <= SEX | BIRTH | _AGE:
             continue
         cells = unnamed(frame[other])

@@ -22,7 +22,7 @@ IBAN, CARD, NATIONAL = "bank account numbers (IBAN)", "card numbers", "national 
 RECORD, WEB = "patient or record numbers", "web addresses or account names"
 
 #: What a date looks like: it is no telephone number.
-DATE = r"\b[0-9]{1,4}[-/.][0-9]{1,2}[-/.][0-9]{1,4}\b"
+PERSONAL_DATE = r"\b[0-9]{1,4}[-/.][0-9]{1,2}[-/.][0-9]{1,4}\b"
 #: Every text that holds anything of this has one of these; nearly all texts of a table have none.
 POSSIBLE = r"@|[0-9].*[0-9].*[0-9]|(?i:https?://|www\.)"
 #: A number of something else.
@@ -241,7 +241,7 @@ def _insured(text: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Kind:
+class PersonalPattern:
     """One way to write an address or number of a person."""
 
     what: str
@@ -264,25 +264,29 @@ class Kind:
         return re.finditer(pattern, text)  # the compiled pattern is kept by re
 
 
-KINDS = (
-    Kind(EMAIL, r"[\w.+-]+@[\w-]+(?:\.[\w-]+)*\.[A-Za-z]{2,}", inside=True),
-    Kind(
+PERSONAL_PATTERNS = (
+    PersonalPattern(EMAIL, r"[\w.+-]+@[\w-]+(?:\.[\w-]+)*\.[A-Za-z]{2,}", inside=True),
+    PersonalPattern(
         WEB,
         r"(?i:https?://|www\.)[\w-]+\.[\w.-]+|(?:^|[\s(,;:|{'\"])@[A-Za-z_]\w{2,}",
         inside=True,
     ),
-    Kind(PHONE, r"\+[0-9]{1,3}[ ./-]?\(?[0-9][0-9 ()./-]{5,}[0-9]", _phone, undated=True),
-    Kind(PHONE, r"0[0-9]{1,5}[ /-][0-9][0-9 /-]{4,}[0-9]", _phone, undated=True),
-    Kind(PHONE, r"0[1-9](?:\.[0-9]{2}){4}"),
-    Kind(PHONE, r"\([0-9]{3}\) ?[0-9]{3}[ .-][0-9]{4}"),
-    Kind(PHONE, r"(?:1[ .-])?[2-9][0-9]{2}[ .-][2-9][0-9]{2}[ .-][0-9]{4}"),
-    Kind(PHONE, r"\(0[0-9]{1,5}\) ?[0-9][0-9 /-]{4,}[0-9]", _phone, undated=True),
-    Kind(PHONE, r"00[1-9][0-9]{0,2}[ ./-]?\(?[0-9][0-9 ()./-]{5,}[0-9]", _abroad, undated=True),
-    Kind(
+    PersonalPattern(
+        PHONE, r"\+[0-9]{1,3}[ ./-]?\(?[0-9][0-9 ()./-]{5,}[0-9]", _phone, undated=True
+    ),
+    PersonalPattern(PHONE, r"0[0-9]{1,5}[ /-][0-9][0-9 /-]{4,}[0-9]", _phone, undated=True),
+    PersonalPattern(PHONE, r"0[1-9](?:\.[0-9]{2}){4}"),
+    PersonalPattern(PHONE, r"\([0-9]{3}\) ?[0-9]{3}[ .-][0-9]{4}"),
+    PersonalPattern(PHONE, r"(?:1[ .-])?[2-9][0-9]{2}[ .-][2-9][0-9]{2}[ .-][0-9]{4}"),
+    PersonalPattern(PHONE, r"\(0[0-9]{1,5}\) ?[0-9][0-9 /-]{4,}[0-9]", _phone, undated=True),
+    PersonalPattern(
+        PHONE, r"00[1-9][0-9]{0,2}[ ./-]?\(?[0-9][0-9 ()./-]{5,}[0-9]", _abroad, undated=True
+    ),
+    PersonalPattern(
         PHONE, r"[^\W\d_]{3}.*\b0[1-9][0-9]{8,9}\b|\b0[1-9][0-9]{8,9}\b.*[^\W\d_]{3}", inside=True
     ),
-    Kind(PHONE, _BARE, _in_country, inside=True, mostly=_NEARLY_ALL, beside_words=1),
-    Kind(
+    PersonalPattern(PHONE, _BARE, _in_country, inside=True, mostly=_NEARLY_ALL, beside_words=1),
+    PersonalPattern(
         PHONE,
         _BARE,
         _in_america,
@@ -291,7 +295,7 @@ KINDS = (
         beside_words=1,
         only_beside=True,
     ),
-    Kind(
+    PersonalPattern(
         PHONE,
         r"(?i:\b(?:t[eé]l|(?:tele)?phone|t[eé]l[eé](?:ph|f)on[eo]?|fon|mobile?|handy|fax|cell"
         r"|call|ring|dial|whatsapp|anruf(?:en)?|r(?:ü|ue)ckruf|durchwahl|portable|appeler"
@@ -302,37 +306,39 @@ KINDS = (
         inside=True,
         undated=True,
     ),
-    Kind(IBAN, r"[A-Z]{2}[0-9]{2} ?(?:[A-Z0-9]{4} ?){2,7}[A-Z0-9]{1,4}", _iban, 1 / 97),
-    Kind(
+    PersonalPattern(IBAN, r"[A-Z]{2}[0-9]{2} ?(?:[A-Z0-9]{4} ?){2,7}[A-Z0-9]{1,4}", _iban, 1 / 97),
+    PersonalPattern(
         CARD,
         r"[2-6][0-9]{3}(?:[ -][0-9]{4}){3}|3[0-9]{3}[ -][0-9]{6}[ -][0-9]{4,5}|[2-6][0-9]{13,15}",
         _card,
         1 / 10,
     ),
-    Kind(NATIONAL, r"[0-9]{3}-[0-9]{2}-[0-9]{4}", _american),
-    Kind(
+    PersonalPattern(NATIONAL, r"[0-9]{3}-[0-9]{2}-[0-9]{4}", _american),
+    PersonalPattern(
         NATIONAL,
         r"(?i:\bSSN|\bsocial security(?: number| no\.?)?)[ .:#=-]*"
         r"[0-9]{3}[ -]?[0-9]{2}[ -]?[0-9]{4}\b",
         inside=True,
     ),
-    Kind(NATIONAL, r"[A-Z][0-9]{9}", _insured, 1 / 10),
-    Kind(NATIONAL, r"[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?(?:[0-9]{2} ?){3}[A-D]", _british),
-    Kind(NATIONAL, r"[0-9]{3}[ -][0-9]{3}[ -][0-9]{4}", _nhs, 1 / 11),
-    Kind(NATIONAL, r"[0-9]{10}", _nhs, 1 / 11, mostly=0.5),
-    Kind(NATIONAL, r"[A-Z]{6}[0-9]{2}[A-EHLMPRST][0-9]{2}[A-Z][0-9]{3}[A-Z]"),  # Italy
-    Kind(
+    PersonalPattern(NATIONAL, r"[A-Z][0-9]{9}", _insured, 1 / 10),
+    PersonalPattern(
+        NATIONAL, r"[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?(?:[0-9]{2} ?){3}[A-D]", _british
+    ),
+    PersonalPattern(NATIONAL, r"[0-9]{3}[ -][0-9]{3}[ -][0-9]{4}", _nhs, 1 / 11),
+    PersonalPattern(NATIONAL, r"[0-9]{10}", _nhs, 1 / 11, mostly=0.5),
+    PersonalPattern(NATIONAL, r"[A-Z]{6}[0-9]{2}[A-EHLMPRST][0-9]{2}[A-Z][0-9]{3}[A-Z]"),  # Italy
+    PersonalPattern(
         NATIONAL,
         r"[12] ?[0-9]{2} ?(?:0[1-9]|1[0-2]|[2-9][0-9]) ?(?:[0-9]{2}|2[AB]) ?[0-9]{3} ?[0-9]{3} "
         r"?[0-9]{2}",
         _french,
         1 / 97,
     ),
-    Kind(NATIONAL, r"[1-9][0-9] ?[0-9]{3} ?[0-9]{3} ?[0-9]{3}", _german, 0.004),
-    Kind(NATIONAL, r"[0-9]{6}[-+A][0-9]{3}[0-9A-Y]", _nordic, 0.3),
-    Kind(NATIONAL, r"[0-9XYZ][0-9]{7}-?[A-Z]", _spanish, 1 / 23),
-    Kind(NATIONAL, r"756\.?[0-9]{4}\.?[0-9]{4}\.?[0-9]{2}", _swiss, 0.1),
-    Kind(
+    PersonalPattern(NATIONAL, r"[1-9][0-9] ?[0-9]{3} ?[0-9]{3} ?[0-9]{3}", _german, 0.004),
+    PersonalPattern(NATIONAL, r"[0-9]{6}[-+A][0-9]{3}[0-9A-Y]", _nordic, 0.3),
+    PersonalPattern(NATIONAL, r"[0-9XYZ][0-9]{7}-?[A-Z]", _spanish, 1 / 23),
+    PersonalPattern(NATIONAL, r"756\.?[0-9]{4}\.?[0-9]{4}\.?[0-9]{2}", _swiss, 0.1),
+    PersonalPattern(
         RECORD,
         r"(?i:\bMRN|\bNHC|\bIPP|\b(?:medical )?record[ -]?(?:no|nr|number|id)"
         r"|\bp(?:t|at)(?:\.|ient(?:en)?)?[ -]?(?:no|nr|num|number|nummer|id)|\bp(?:atient|t) ?#"
@@ -341,7 +347,7 @@ KINDS = (
         r"[ .:#°º=-]*[A-Z]{0,3}[ -]?[0-9][0-9 -]{2,}[0-9]",
         inside=True,
     ),
-    Kind(
+    PersonalPattern(
         RECORD,
         r"(?i:\b(?:case|chart|patient|pt|fall|akte|dossier)\b)[ .:#]*[0-9]{5,}\b",
         inside=True,
@@ -358,10 +364,10 @@ def has_words(texts: pl.Series) -> bool:
     return bool(texts.alias("").str.contains(_WORD).any())
 
 
-def personal(texts: pl.Series, *, words: bool | None = None) -> dict[str, Bools]:
+def find_personal(texts: pl.Series, *, words: bool | None = None) -> dict[str, Bools]:
     """Find the texts that hold addresses or numbers of people.
 
-    >>> found = personal(pl.Series(["to a.b@example.org", "77158", "MRN 123456", "E11.9"]))
+    >>> found = find_personal(pl.Series(["to a.b@example.org", "77158", "MRN 123456", "E11.9"]))
     >>> {what: hits.tolist() for what, hits in found.items()}  # doctest: +NORMALIZE_WHITESPACE
     {'e-mail addresses': [True, False, False, False],
      'patient or record numbers': [False, False, True, False]}
@@ -375,7 +381,7 @@ def personal(texts: pl.Series, *, words: bool | None = None) -> dict[str, Bools]
     found: dict[str, Bools] = {}
     undated = None
     words = has_words(texts) if words is None and len(some) else bool(words)
-    for kind in KINDS:
+    for kind in PERSONAL_PATTERNS:
         if not len(some):
             break
         if kind.only_beside and not words:
@@ -383,7 +389,7 @@ def personal(texts: pl.Series, *, words: bool | None = None) -> dict[str, Bools]
         searched = some
         if kind.undated:
             if undated is None:
-                undated = some.str.replace_all(DATE, " ")
+                undated = some.str.replace_all(PERSONAL_DATE, " ")
             searched = undated
         here = searched.str.contains(kind.pattern).arg_true().to_numpy()
         if not len(here):
@@ -397,7 +403,7 @@ def personal(texts: pl.Series, *, words: bool | None = None) -> dict[str, Bools]
     return found
 
 
-def _more_than_chance(kind: Kind, candidates: int, right: int, *, words: bool) -> bool:
+def _more_than_chance(kind: PersonalPattern, candidates: int, right: int, *, words: bool) -> bool:
     if kind.mostly is not None:
         least = kind.beside_words if words else _SEVERAL
         return right >= least and right > kind.mostly * candidates

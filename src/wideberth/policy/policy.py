@@ -15,14 +15,14 @@ from typing import Any
 import tomli_w
 
 from wideberth import io
-from wideberth.core.names import covers
+from wideberth.core.names import name_covers_column
 from wideberth.core.types import TYPES
 from wideberth.errors import ParameterError, PolicyError
 from wideberth.hierarchy import as_rule
 from wideberth.io import ReadOptions, documents, notation
 from wideberth.policy.roles import LISTS, ROLES, UNDECIDED, how_to_decide
 from wideberth.policy.settings import Transform, as_number
-from wideberth.principles import Principle, lookup, make, plain
+from wideberth.principles import Principle, lookup, make, plain_value
 
 #: The sections a policy may have, and the keys of those whose keys are fixed.
 _SECTIONS: dict[str, tuple[str, ...] | None] = {
@@ -39,7 +39,7 @@ _SECTIONS: dict[str, tuple[str, ...] | None] = {
     "transform": Transform.keys(),
 }
 #: The name of a release's column of group ids, unless another is given.
-GROUP = "group"
+GROUP_COLUMN = "group"
 _MOST = 10_000  # lines above a header
 _MADE = "Made by wideberth"
 #: The sections of a file in the order in which people read them; `principle` is an array.
@@ -91,13 +91,13 @@ class Policy:
         """Read a policy file."""
         path = Path(path)
         try:
-            text = documents.text_of(path, documents.LARGEST_POLICY)
+            text = documents.read_text(path, documents.LARGEST_POLICY)
         except FileNotFoundError:
             raise PolicyError(f"there is no policy {path}", hint=_NEW) from None
         except (OSError, UnicodeDecodeError) as error:
             reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
             raise PolicyError(f"cannot read policy {path}: {reason}", hint=_NEW) from None
-        content = documents.toml(text, str(path))
+        content = documents.parse_toml(text, str(path))
         return cls.of(content, where=str(path), folder=path.parent)
 
     def to_dict(self, *, folder: str | Path | None = None) -> dict[str, Any]:
@@ -218,7 +218,9 @@ def _entry(principle: Principle) -> dict[str, Any]:
                 f"{principle.name}: {key} is a Python function, which no file can hold",
                 hint="give the principle to anonymize or check beside the policy",
             )
-        entry[key] = list(map(plain, value)) if isinstance(value, tuple) else plain(value)
+        entry[key] = (
+            list(map(plain_value, value)) if isinstance(value, tuple) else plain_value(value)
+        )
     return entry
 
 
@@ -449,7 +451,7 @@ def _require_roles(content: Mapping[str, Any], listed: Sequence[str], where: str
     lacking: dict[str, str] = {}
     for section in ("types", "formats", "hierarchies"):
         for column in content.get(section, {}) if listed or section != "formats" else ():
-            if not any(covers(known, column) for known in listed):
+            if not any(name_covers_column(known, column) for known in listed):
                 lacking.setdefault(column, section)
     if not lacking:
         return
@@ -474,7 +476,7 @@ def _known(
     where: str,
     what: str = "an unknown key",
 ) -> None:
-    if not any(covers(known, key) for known in allowed):
+    if not any(name_covers_column(known, key) for known in allowed):
         close = get_close_matches(key, list(allowed), n=1)
         hint = f"did you mean '{close[0]}'?" if close else f"known: {', '.join(allowed)}"
         raise PolicyError(f"{where} has {what} '{key}'", hint=hint)

@@ -11,14 +11,14 @@ from typing import Any
 import polars as pl
 
 from wideberth.core.notation import plainly_numbers
-from wideberth.core.questions import is_read, is_remarked, like_missing, on_values, tokens
+from wideberth.core.questions import is_read, is_remarked, like_missing, tokens, value_remarks
 from wideberth.core.strings import is_text
 from wideberth.core.types import unnamed
 from wideberth.io import ReadOptions, in_formats, notation, notations
 from wideberth.policy.guesses import Guess
 from wideberth.policy.people import People
 from wideberth.policy.roles import ROLES, UNDECIDED
-from wideberth.policy.strays import strays_in
+from wideberth.policy.strays import find_non_person_rows
 
 
 @dataclass(frozen=True)
@@ -208,11 +208,11 @@ def _quoted(text: str) -> str:
 # A remark names columns, counts and rows, and never a person's value.
 
 
-def proposed(frame: pl.DataFrame, options: ReadOptions) -> ReadOptions:
+def proposed_reading(frame: pl.DataFrame, options: ReadOptions) -> ReadOptions:
     """Propose how to read a table better: notations that leave no doubt, and what is missing.
 
     >>> people = pl.DataFrame({"wage": ["1200,50", "N/A"], "sex": ["f", "m"]})
-    >>> better = proposed(people, ReadOptions())
+    >>> better = proposed_reading(people, ReadOptions())
     >>> better.missing, better.formats
     (('?', '', 'NA', 'N/A'), {'wage': '1234,56'})
     """
@@ -240,7 +240,7 @@ def proposed(frame: pl.DataFrame, options: ReadOptions) -> ReadOptions:
     return replace(options, missing=(*options.missing, *sure), formats=formats)
 
 
-def noticed(frame: pl.DataFrame, options: ReadOptions, better: ReadOptions) -> list[str]:
+def reading_remarks(frame: pl.DataFrame, options: ReadOptions, better: ReadOptions) -> list[str]:
     """Return what `init` noticed: how columns are read, what looks missing or alike, strays."""
     added = [token for token in better.missing if token not in options.missing]
     said = [f'"{token}" is proposed as missing: {_counted(frame, token)}' for token in added]
@@ -255,8 +255,10 @@ def noticed(frame: pl.DataFrame, options: ReadOptions, better: ReadOptions) -> l
             texts = unnamed(series).drop_nulls().unique().cast(pl.String)
             texts = texts.filter(~texts.str.strip_chars().is_in(added))
             known = series.name in better.formats
-            said += on_values(series.name, pl.Series() if known else texts) if len(texts) else []
-    return [*said, *strays_in(in_formats(frame, options)).notes]
+            said += (
+                value_remarks(series.name, pl.Series() if known else texts) if len(texts) else []
+            )
+    return [*said, *find_non_person_rows(in_formats(frame, options)).notes]
 
 
 def _counted(frame: pl.DataFrame, token: str) -> str:

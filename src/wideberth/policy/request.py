@@ -10,22 +10,22 @@ from typing import Any
 import polars as pl
 
 from wideberth import io
-from wideberth.core.codes import by_content
+from wideberth.core.codes import content_order
 from wideberth.core.exact import Ints
-from wideberth.core.names import by_column, expanded
+from wideberth.core.names import expand_short_forms, spread_over_columns
 from wideberth.core.questions import require_one_way
 from wideberth.core.strings import is_text, with_numbers
 from wideberth.core.types import TYPES, convert
 from wideberth.errors import ParameterError, PolicyError
 from wideberth.hierarchy.quasi import kind_of_text, labels_as_written
-from wideberth.policy.people import People, people_in
-from wideberth.policy.policy import GROUP, Policy
+from wideberth.policy.people import People, find_people
+from wideberth.policy.policy import GROUP_COLUMN, Policy
 from wideberth.policy.roles import ROLES, UNDECIDED, check_roles, require_decided
 from wideberth.policy.settings import STRANGE_TO, Transform
-from wideberth.policy.spec import names_of, principles_of
-from wideberth.policy.strays import strays_in
+from wideberth.policy.spec import columns_named, principles_of
+from wideberth.policy.strays import find_non_person_rows
 from wideberth.principles import Principle
-from wideberth.principles.columns import require_column, unguarded
+from wideberth.principles.columns import require_column, unguarded_columns
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -76,9 +76,9 @@ class Request:
             read = io.in_formats(frame, rules.options)
             if read is not frame:  # published as it was read
                 frame, native = read, back(read)
-        hierarchies = by_column(hierarchies or {}, frame.columns)
-        types = by_column(types or {}, frame.columns)
-        kinds = {**by_column(rules.types, frame.columns), **types}
+        hierarchies = spread_over_columns(hierarchies or {}, frame.columns)
+        types = spread_over_columns(types or {}, frame.columns)
+        kinds = {**spread_over_columns(rules.types, frame.columns), **types}
         for column in [*hierarchies, *types]:
             require_column(frame, column)
         for kind in types.values():
@@ -86,13 +86,13 @@ class Request:
                 raise ParameterError(
                     f"there is no type '{kind}'", hint=f"one of {', '.join(TYPES)}"
                 )
-        given = {role: names_of(roles.get(role), frame.columns) for role in ROLES}
+        given = {role: columns_named(roles.get(role), frame.columns) for role in ROLES}
         chosen = {
-            role: named or expanded(rules.roles.get(role, ()), frame.columns)
+            role: named or expand_short_forms(rules.roles.get(role, ()), frame.columns)
             for role, named in given.items()
         }
         decided = [name for named in given.values() for name in named]
-        left = expanded(rules.roles.get(UNDECIDED, ()), frame.columns)
+        left = expand_short_forms(rules.roles.get(UNDECIDED, ()), frame.columns)
         left = [name for name in left if name not in decided]
         check_roles(frame.columns, {**chosen, UNDECIDED: left})
         require_decided(left)
@@ -126,8 +126,8 @@ class Request:
                     )
         each = rules.rows_are_people if rows_are_people is None else rows_are_people
         if schema is None and not each:
-            strays_in(frame).require_none()
-        people = None if schema is not None else people_in(frame, **_person(chosen))
+            find_non_person_rows(frame).require_none()
+        people = None if schema is not None else find_people(frame, **_person(chosen))
         require_people(people, said=each)
         return cls(
             native=native,
@@ -136,7 +136,7 @@ class Request:
             source=source,
             roles=chosen,
             principles=wanted,
-            hierarchies={**by_column(rules.hierarchies, frame.columns), **hierarchies},
+            hierarchies={**spread_over_columns(rules.hierarchies, frame.columns), **hierarchies},
             types=kinds,
             transform=settings,
             group=_group(group, rules.group),
@@ -188,12 +188,12 @@ class Request:
     def by_content(self) -> Ints:
         """Return the rows in an order that depends on what they hold, not on where they stand."""
         names = [*self.roles["quasi"], *self.roles["sensitive"]]
-        return by_content(self.frame[name] for name in names)
+        return content_order(self.frame[name] for name in names)
 
     @property
     def unguarded(self) -> list[str]:
         """The sensitive attributes that no principle looks at."""
-        return unguarded(self.principles, self.roles["sensitive"])
+        return unguarded_columns(self.principles, self.roles["sensitive"])
 
 
 def _person(roles: Mapping[str, Sequence[str]]) -> dict[str, Sequence[str]]:
@@ -220,9 +220,11 @@ def _group(given: str | bool | None, named: str | None) -> str | bool | None:
     if given is None:
         given = named
     if given is not None and not isinstance(given, str | bool):
-        raise ParameterError("group must be a column name, or False", hint=f'group="{GROUP}"')
+        raise ParameterError(
+            "group must be a column name, or False", hint=f'group="{GROUP_COLUMN}"'
+        )
     if given is True:
-        given = GROUP
+        given = GROUP_COLUMN
     if isinstance(given, str) and not given.strip():
-        raise ParameterError("the column of group ids needs a name", hint=f'group="{GROUP}"')
+        raise ParameterError("the column of group ids needs a name", hint=f'group="{GROUP_COLUMN}"')
     return given

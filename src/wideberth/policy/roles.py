@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from wideberth.core.names import absent
+from wideberth.core.names import absent_column_message
 from wideberth.errors import PolicyError, UndecidedError, what_to_type
 
 ROLES = ("identifier", "quasi", "sensitive", "insensitive")
@@ -38,7 +38,7 @@ def check_roles(columns: Iterable[str], roles: Mapping[str, Sequence[str]]) -> N
                 )
                 raise PolicyError(what, hint="keep one of them")
             if column not in columns:
-                what, near = absent(str(column), columns)
+                what, near = absent_column_message(str(column), columns)
                 hint = f"did you mean '{near}'?" if near else "is it another table's policy?"
                 raise PolicyError(what, hint=hint)
             given[column] = role

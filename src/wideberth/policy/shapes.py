@@ -11,7 +11,7 @@ from wideberth.core.exact import Ints
 from wideberth.core.strings import is_text
 from wideberth.core.types import unnamed
 from wideberth.io import notations
-from wideberth.policy.personal import PHONE, personal
+from wideberth.policy.personal import PHONE, find_personal
 
 _FIRST = 20_000  # rows whose texts are looked at
 _LOOKED = 2_000  # different texts that are searched for addresses and numbers of people
@@ -85,7 +85,7 @@ def shape_of(series: pl.Series, type_: str, *, ranges: bool = False) -> str | No
             return f"its values are {what}, each of which stands for a person or a record"
     if not ranges:
         looked = texts.head(_LOOKED)
-        for what, hits in personal(looked).items():
+        for what, hits in find_personal(looked).items():
             if np.sum(hits) > _MOST * len(looked):
                 return f"its values look like {what}"
     if texts.str.contains(_PLACE).sum() > _MOST * len(texts):
@@ -262,7 +262,7 @@ def _are_prefixes(prefixes: pl.Series, texts: pl.Series) -> bool:
     if (long | prefixes.str.contains(_NO_PREFIX)).any():
         return False
     some = texts.head(_CODED)
-    phones = personal(some).get(PHONE)
+    phones = find_personal(some).get(PHONE)
     return not notations(some) and (phones is None or int(np.sum(phones)) <= _MOST * len(some))
 
 

@@ -15,15 +15,20 @@ from typing import Any
 import polars as pl
 
 from wideberth import io
-from wideberth.core.names import BOUNDS, by_column, expanded
+from wideberth.core.names import BOUNDS, expand_short_forms, spread_over_columns
 from wideberth.core.types import TYPES
 from wideberth.errors import ParameterError, TableError, what_to_type
-from wideberth.policy.people import People, people_in
-from wideberth.policy.policy import GROUP, Policy
+from wideberth.policy.people import People, find_people
+from wideberth.policy.policy import GROUP_COLUMN, Policy
 from wideberth.policy.roles import UNDECIDED, check_roles, require_decided
-from wideberth.policy.two_tables import TwoTables, adopted, require_fit, table_of
+from wideberth.policy.two_tables import (
+    AnatomyTables,
+    load_table,
+    read_if_path,
+    require_anatomy_principle,
+)
 from wideberth.principles import Principle, parse
-from wideberth.principles.columns import Subject, require_column, unguarded
+from wideberth.principles.columns import GroupedTable, require_column, unguarded_columns
 
 _UNKNOWN = (
     "no quasi-identifiers are given, so it was not checked that the rows of a group are published "
@@ -32,7 +37,7 @@ _UNKNOWN = (
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Examined:
+class ExaminedTable:
     """A table, and what is known about it."""
 
     # of an anatomised release, each row has one of its group's sensitive values
@@ -57,19 +62,19 @@ class Examined:
         identifiers = () if self.policy is None else self.policy.roles.get("identifier", ())
         groups = [] if self.group is None else [self.group]
         return {
-            "identifier": expanded(identifiers, self.frame.columns),
+            "identifier": expand_short_forms(identifiers, self.frame.columns),
             "ignored": [*self.sensitive, *groups],
         }
 
     @cached_property
     def people(self) -> People | None:
         """An identifier that repeats, unless somebody said that rows are people."""
-        return None if self.rows_are_people else people_in(self.frame, **self.person)
+        return None if self.rows_are_people else find_people(self.frame, **self.person)
 
     @cached_property
-    def subject(self) -> Subject:
+    def subject(self) -> GroupedTable:
         """The table made ready for principles."""
-        return Subject(
+        return GroupedTable(
             self.frame,
             quasi=self.quasi,
             sensitive=self.sensitive,
@@ -89,7 +94,7 @@ class Examined:
     @property
     def unguarded(self) -> list[str]:
         """The sensitive columns that no principle looks at."""
-        return unguarded(self.principles, self.sensitive)
+        return unguarded_columns(self.principles, self.sensitive)
 
     @property
     def notes(self) -> list[str]:
@@ -101,10 +106,10 @@ class Examined:
     def attributes(self) -> list[str]:
         """The quasi-identifiers as the original names them: age, though age_min is published.
 
-        >>> attributes(["sex", "age_min", "age_max"], ["sex", "age_min", "age_max", "pay"])
+        >>> original_names(["sex", "age_min", "age_max"], ["sex", "age_min", "age_max", "pay"])
         ['sex', 'age']
         """
-        return attributes(self.quasi, self.frame.columns)
+        return original_names(self.quasi, self.frame.columns)
 
 
 def examine(
@@ -121,25 +126,25 @@ def examine(
     types: Mapping[str, str] | None = None,
     policy: Policy | str | Path | None = None,
     rows_are_people: bool | None = None,
-) -> Examined:
+) -> ExaminedTable:
     """Read a table and settle what its columns are; the arguments are those of `check`."""
     if policy is not None and not isinstance(policy, Policy):
         policy = Policy.load(policy)
     options = policy.options if policy else io.ReadOptions()
-    frame, back = adopted(table, options)
+    frame, back = load_table(table, options)
     wanted = principles_of(principles) or (list(policy.principles) if policy else [])
     counted = None
     if sensitive_table is not None:
-        group = group or (policy and policy.group) or GROUP
-        counted, _ = adopted(sensitive_table, options)
+        group = group or (policy and policy.group) or GROUP_COLUMN
+        counted, _ = load_table(sensitive_table, options)
         for principle in wanted:
-            require_fit(principle)
-        frame = TwoTables.of(frame, counted, group).paired()
+            require_anatomy_principle(principle)
+        frame = AnatomyTables.of(frame, counted, group).paired()
     elif policy is not None and policy.transform.get("algorithm") == "anatomy":
         _require_sensitive(frame, policy)
-    hierarchies = by_column(hierarchies or {}, frame.columns)
-    types = by_column(types or {}, frame.columns)
-    published = [*frame.columns, *attributes(frame.columns, frame.columns)]
+    hierarchies = spread_over_columns(hierarchies or {}, frame.columns)
+    types = spread_over_columns(types or {}, frame.columns)
+    published = [*frame.columns, *original_names(frame.columns, frame.columns)]
     for column in [*hierarchies, *types]:
         if column not in published:
             require_column(frame, column)
@@ -147,13 +152,13 @@ def examine(
         if kind not in TYPES:
             raise ParameterError(f"there is no type '{kind}'", hint=f"one of {', '.join(TYPES)}")
     if policy is not None:
-        decided = [*names_of(quasi, frame.columns), *names_of(sensitive, frame.columns)]
+        decided = [*columns_named(quasi, frame.columns), *columns_named(sensitive, frame.columns)]
         if group is None and policy.group in frame.columns:  # an original has no groups yet
             group = policy.group
         quasi = quasi or as_published(policy.roles.get("quasi", ()), frame.columns)
         sensitive = sensitive or policy.roles.get("sensitive")
         # A release lacks identifiers, and what its policy says of their types and hierarchies.
-        said = (by_column(kept, published) for kept in (policy.hierarchies, policy.types))
+        said = (spread_over_columns(kept, published) for kept in (policy.hierarchies, policy.types))
         trees, kinds = ({k: v for k, v in one.items() if k in published} for one in said)
         hierarchies, types = {**trees, **hierarchies}, {**kinds, **types}
         population = policy.population if population is None else population
@@ -161,11 +166,11 @@ def examine(
     columns = [column for column in frame.columns if column != group]
     if rows_are_people is None:
         rows_are_people = policy is not None and policy.rows_are_people
-    return Examined(
+    return ExaminedTable(
         frame=frame,
         back=back,
-        quasi=names_of(quasi, columns),
-        sensitive=names_of(sensitive, columns),
+        quasi=columns_named(quasi, columns),
+        sensitive=columns_named(sensitive, columns),
         group=group,
         hierarchies=hierarchies,
         types=types,
@@ -182,14 +187,14 @@ def examine(
 def _compared(other: object, options: io.ReadOptions) -> object:
     """Return a table to compare with, with its numbers and dates read."""
     if other is None or isinstance(other, str | Path) or not options.formats:
-        return table_of(other, options)
-    return adopted(other, options)[0]
+        return read_if_path(other, options)
+    return load_table(other, options)[0]
 
 
-def attributes(quasi: Sequence[str], columns: Sequence[str]) -> list[str]:
+def original_names(quasi: Sequence[str], columns: Sequence[str]) -> list[str]:
     """Return quasi-identifiers by their own names, where their bounds are published.
 
-    >>> attributes(["sex", "age_min", "age_max"], ["sex", "age_min", "age_max", "pay"])
+    >>> original_names(["sex", "age_min", "age_max"], ["sex", "age_min", "age_max", "pay"])
     ['sex', 'age']
     """
     names, known = [], set(columns)
@@ -210,15 +215,17 @@ def as_published(quasi: Sequence[str], columns: Sequence[str]) -> list[str]:
     return found
 
 
-def names_of(names: str | Sequence[str] | None, columns: Sequence[str]) -> list[str]:
+def columns_named(names: str | Sequence[str] | None, columns: Sequence[str]) -> list[str]:
     """Return the columns named by an argument, those of a table that a short form means included.
 
-    >>> names_of("disease.*", ["age", "disease.flu", "disease.asthma"])
+    >>> columns_named("disease.*", ["age", "disease.flu", "disease.asthma"])
     ['disease.flu', 'disease.asthma']
     """
     if names is None:
         return []
-    return list(dict.fromkeys(expanded([names] if isinstance(names, str) else names, columns)))
+    return list(
+        dict.fromkeys(expand_short_forms([names] if isinstance(names, str) else names, columns))
+    )
 
 
 def principles_of(
@@ -239,8 +246,8 @@ def principles_of(
 
 def _require_sensitive(frame: pl.DataFrame, policy: Policy) -> None:
     """Refuse a table that lacks sensitive columns because a second table has them."""
-    for column in expanded(policy.roles.get("sensitive", ()), frame.columns):
-        if column not in frame.columns and (policy.group or GROUP) in frame.columns:
+    for column in expand_short_forms(policy.roles.get("sensitive", ()), frame.columns):
+        if column not in frame.columns and (policy.group or GROUP_COLUMN) in frame.columns:
             raise TableError(
                 f"the table has no column '{column}': an anatomised release has it in a second one",
                 hint=what_to_type(python="sensitive_table=", command="--sensitive-table FILE"),
@@ -255,7 +262,7 @@ def _check_policy(
     columns = [c for c in frame.columns if c != group]
     needed = ("quasi", "sensitive")
     roles = {
-        role: [c for c in expanded(listed, columns) if role in needed or c in columns]
+        role: [c for c in expand_short_forms(listed, columns) if role in needed or c in columns]
         for role, listed in policy.roles.items()
     }
     check_roles(columns, {**roles, "quasi": as_published(roles.get("quasi", ()), columns)})

@@ -15,7 +15,7 @@ import polars as pl
 from wideberth.core.strings import is_text
 from wideberth.core.types import convert, infer_type, unnamed
 from wideberth.errors import UndecidedError
-from wideberth.policy.people import to_say_so
+from wideberth.policy.people import how_to_declare_people
 
 _TOTALS = (
     *("total", "totals", "grand total", "overall total", "sum", "summe", "gesamt", "gesamtsumme"),
@@ -51,7 +51,7 @@ _SELDOM, _FEW = 0.1, 5  # the share of rows, or rows, that lack a cell which peo
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Facts:
+class TableFacts:
     """What is asked of a table, wherever its rows are."""
 
     rows: int
@@ -65,7 +65,7 @@ class Facts:
 
 
 @dataclass(frozen=True)
-class Strays:
+class NonPersonRows:
     """Rows of a table that are no people, by their numbers from 1; 0 if rows have no numbers."""
 
     rows: int
@@ -114,13 +114,16 @@ class Strays:
     def require_none(self) -> None:
         """Refuse a table with a total or a footnote: it would be published as a person.
 
-        >>> strays_in(pl.DataFrame({"name": ["a", "b", "Total"], "pay": [1, 2, 3]})).require_none()
+        >>> table = pl.DataFrame({"name": ["a", "b", "Total"], "pay": [1, 2, 3]})
+        >>> find_non_person_rows(table).require_none()
         Traceback (most recent call last):
         wideberth.errors.UndecidedError: the last row (row 3) looks like a total, not like a person
           try: delete it; or, if every row is a different person, rows_are_people=True
         """
         if self.what is not None:
-            raise UndecidedError(self.what, hint=f"delete {self._it}; or, {to_say_so()}")
+            raise UndecidedError(
+                self.what, hint=f"delete {self._it}; or, {how_to_declare_people()}"
+            )
 
 
 def _which(numbers: Sequence[int], rows: int) -> str:
@@ -137,20 +140,21 @@ def _which(numbers: Sequence[int], rows: int) -> str:
     return f"rows {', '.join(listed[:-1])} and {listed[-1]}"
 
 
-def on_rows(frame: pl.DataFrame) -> list[str]:
+def non_person_remarks(frame: pl.DataFrame) -> list[str]:
     """Remark on rows that are no people.
 
-    >>> on_rows(pl.DataFrame({"name": ["a", "b", "Total"], "pay": [1, 2, 3]}))
+    >>> non_person_remarks(pl.DataFrame({"name": ["a", "b", "Total"], "pay": [1, 2, 3]}))
     ['the last row (row 3) looks like a total, not like a person: delete it']
     """
-    return strays_in(frame).notes
+    return find_non_person_rows(frame).notes
 
 
-def strays_in(frame: pl.DataFrame) -> Strays:
+def find_non_person_rows(frame: pl.DataFrame) -> NonPersonRows:
     """Return the rows of a table that are no people.
 
-    >>> strays_in(pl.DataFrame({"name": ["a", "b", "Sum", None], "pay": [1, 2, 3, None]}))
-    Strays(rows=4, totals=(3,), footnotes=(), empty=1)
+    >>> table = pl.DataFrame({"name": ["a", "b", "Sum", None], "pay": [1, 2, 3, None]})
+    >>> find_non_person_rows(table)
+    NonPersonRows(rows=4, totals=(3,), footnotes=(), empty=1)
     """
     texts = [series for series in frame if is_text(series.dtype)]
     hit = pl.repeat(False, frame.height, eager=True, dtype=pl.Boolean)
@@ -166,8 +170,8 @@ def strays_in(frame: pl.DataFrame) -> Strays:
         numbers = _numbers(frame[name])
         return None if numbers is None else float(numbers.sum())
 
-    return strays_of(
-        Facts(
+    return non_person_rows_by_facts(
+        TableFacts(
             rows=frame.height,
             empty=int(lacking.sum()) if frame.width > 1 else 0,
             ends=frame.tail(2 * ENDS),
@@ -180,11 +184,11 @@ def strays_in(frame: pl.DataFrame) -> Strays:
     )
 
 
-def strays_of(facts: Facts) -> Strays:
+def non_person_rows_by_facts(facts: TableFacts) -> NonPersonRows:
     """Return the rows of a table that are no people, by what is known of it."""
     if facts.rows < 3:
-        return Strays(facts.rows)
-    look = _Look(facts)
+        return NonPersonRows(facts.rows)
+    look = _RowInspection(facts)
     footnotes, last = look.footnotes()
     totals = [
         number
@@ -194,13 +198,13 @@ def strays_of(facts: Facts) -> Strays:
     if not totals and facts.ends is not None and look.is_sum(last):
         totals = [last]
     kept = [number for number in footnotes if number not in totals]
-    return Strays(facts.rows, tuple(totals), tuple(kept), facts.empty)
+    return NonPersonRows(facts.rows, tuple(totals), tuple(kept), facts.empty)
 
 
-class _Look:
+class _RowInspection:
     """A look at single rows of a table."""
 
-    def __init__(self, facts: Facts) -> None:
+    def __init__(self, facts: TableFacts) -> None:
         self.facts = facts
         self._nulls: Mapping[str, int] | None = None
 

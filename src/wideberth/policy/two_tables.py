@@ -27,13 +27,13 @@ SENSITIVE_TABLE = "the table of sensitive values"
 #: The column that says how many rows of a group hold a value.
 COUNT = "count"
 #: The column of the join that says how likely a row holds a value.
-PROBABILITY = "probability"
+PROBABILITY_COLUMN = "probability"
 _BELONG = "both tables must belong to one release"
 _ORDER = "name the two tables in the right order: quasi-identifiers first"
 
 
 @dataclass(frozen=True, eq=False)
-class TwoTables:
+class AnatomyTables:
     """The two tables of an anatomised release."""
 
     quasi: pl.DataFrame  # a row for each person, with a column of group ids
@@ -47,7 +47,7 @@ class TwoTables:
     counts: Ints  # how many rows each line of the sensitive table stands for
 
     @classmethod
-    def of(cls, quasi: pl.DataFrame, sensitive: pl.DataFrame, group: str) -> TwoTables:
+    def of(cls, quasi: pl.DataFrame, sensitive: pl.DataFrame, group: str) -> AnatomyTables:
         """Take two tables together, or say why they do not belong together."""
         require_column(quasi, group, QUASI_TABLE)
         if COUNT in quasi.columns and COUNT not in sensitive.columns:
@@ -95,9 +95,9 @@ class TwoTables:
 
     def joined(self) -> pl.DataFrame:
         """Pair each row with all values of its group, and say how likely each is."""
-        if PROBABILITY in self.quasi.columns or self.value == PROBABILITY:
+        if PROBABILITY_COLUMN in self.quasi.columns or self.value == PROBABILITY_COLUMN:
             raise TableError(
-                f"the join needs a column '{PROBABILITY}', but there is one of that name",
+                f"the join needs a column '{PROBABILITY_COLUMN}', but there is one of that name",
                 hint="rename it",
             )
         order = np.argsort(self.owner, kind="stable")
@@ -110,11 +110,11 @@ class TwoTables:
         sizes = np.bincount(self.member)
         likely = (self.counts / sizes[self.owner])[line]
         return self.quasi[np.repeat(np.arange(self.quasi.height), length)].with_columns(
-            self.sensitive[self.value][line], pl.Series(PROBABILITY, likely)
+            self.sensitive[self.value][line], pl.Series(PROBABILITY_COLUMN, likely)
         )
 
 
-def require_fit(principle: Principle) -> None:
+def require_anatomy_principle(principle: Principle) -> None:
     """Refuse a principle that two tables cannot answer for."""
     # Exact quasi-identifiers tell rows apart, so there are no groups of equal rows to check. And
     # which values of several attributes go together is not the same for every pairing.
@@ -169,25 +169,25 @@ def join(
     >>> join(people, found).rows()
     [(23, 1, 'flu', 0.5), (23, 1, 'ulcer', 0.5), (52, 1, 'flu', 0.5), (52, 1, 'ulcer', 0.5)]
     """
-    frame, back = adopted(quasi, options)
-    other, _ = adopted(sensitive, options)
-    together = TwoTables.of(frame, other, group)
+    frame, back = load_table(quasi, options)
+    other, _ = load_table(sensitive, options)
+    together = AnatomyTables.of(frame, other, group)
     compare(quasi, sensitive)
     joined = together.joined()
     # What comes from a file of text is text, or whole numbers.
     return back(pl.DataFrame([as_string(s) for s in with_numbers(joined, joined.columns)]))
 
 
-def table_of(given: object, options: io.ReadOptions | None) -> object:
+def read_if_path(given: object, options: io.ReadOptions | None) -> object:
     """Return a table: what is given, or the file that it names."""
     if isinstance(given, str | Path):
         return io.read(given, as_made(given, options or io.ReadOptions()))
     return given
 
 
-def adopted(given: object, options: io.ReadOptions | None) -> tuple[pl.DataFrame, io.Back]:
+def load_table(given: object, options: io.ReadOptions | None) -> tuple[pl.DataFrame, io.Back]:
     """Take in a table, or the file that it names, with its numbers and dates read."""
-    frame, back = io.adopt(table_of(given, options))
+    frame, back = io.adopt(read_if_path(given, options))
     if options is not None and not isinstance(given, str | Path):
         frame = io.in_formats(frame, options)
     return frame, back

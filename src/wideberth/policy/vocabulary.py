@@ -183,7 +183,7 @@ _OWNED = {*_OWNERS.split(), *PERSONS.split()} - {"people"}  # whose number is ho
 
 
 @dataclass(frozen=True)
-class Said:
+class NameWord:
     """A word of a column's name, and what it says."""
 
     word: str  # perhaps several that belong together
@@ -196,15 +196,15 @@ class Said:
         return self.word in _DAYS or self.word.endswith("datum")
 
 
-def said_by(name: str) -> list[Said]:
+def name_words(name: str) -> list[NameWord]:
     """Return what the words of a column's name say; the last one is the head.
 
-    >>> [(said.word, said.kind) for said in said_by("disease_name")]
+    >>> [(said.word, said.kind) for said in name_words("disease_name")]
     [('disease', 'sensitive'), ('name', 'name')]
-    >>> [(said.word, said.kind) for said in said_by("Fecha de nacimiento")]
+    >>> [(said.word, said.kind) for said in name_words("Fecha de nacimiento")]
     [('nacimiento', 'quasi'), ('fecha', 'quasi')]
     """
-    words = words_of(name)
+    words = split_name(name)
     at = next((i for i, word in enumerate(words) if word in _BETWEEN and 0 < i < len(words) - 1), 0)
     if at:
         words = [word for word in (*words[at + 1 :], *words[:at]) if word not in _BETWEEN]
@@ -216,38 +216,38 @@ def said_by(name: str) -> list[Said]:
             continue
         pair = " ".join(words[i : i + 2])
         if pair in _JOINED:
-            found.append(Said(pair, _JOINED[pair]))
+            found.append(NameWord(pair, _JOINED[pair]))
             skip = True
         elif (said := _known(word)) is not None:
             found.append(said)
         elif (word in _ALONE and len(words) == 1) or (
             word in _OWNED and (numbered or len(words) == 1)
         ):
-            found.append(Said(word, "key"))
+            found.append(NameWord(word, "key"))
     return found
 
 
-def why_ambiguous(said: Said) -> str:
+def why_ambiguous(said: NameWord) -> str:
     """Return what a word may stand for."""
     return _AMBIGUOUS[said.word]
 
 
-def _known(word: str) -> Said | None:
+def _known(word: str) -> NameWord | None:
     for each in (word, word.rstrip("0123456789"), word.removesuffix("s")):
         if each in _KINDS:
-            return Said(each, _KINDS[each])
+            return NameWord(each, _KINDS[each])
     if any(word.endswith(end) and word.removesuffix(end) in _OWNED for end in ("id", "nr")):
-        return Said(word, "key")
+        return NameWord(word, "key")
     for kind, endings in _ENDINGS.items():
         if any(word.endswith(ending) and len(word) > len(ending) + 2 for ending in endings):
-            return Said(word, kind)
+            return NameWord(word, kind)
     return None
 
 
-def words_of(name: str) -> Sequence[str]:
+def split_name(name: str) -> Sequence[str]:
     """Part a name into words: by white space, points and dashes, and where capitals begin.
 
-    >>> words_of("HbA1c"), words_of("dateOfBirth2"), words_of("Année")
+    >>> split_name("HbA1c"), split_name("dateOfBirth2"), split_name("Année")
     (['hba1c'], ['date', 'of', 'birth2'], ['annee'])
     """
     plain = unicodedata.normalize("NFKD", name.replace("ß", "ss"))

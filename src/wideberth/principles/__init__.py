@@ -9,7 +9,7 @@ from wideberth.principles.base import (
     make,
     parameter,
     parse,
-    plain,
+    plain_value,
     register,
     registry,
 )
@@ -57,7 +57,7 @@ __all__ = [
     "make",
     "parameter",
     "parse",
-    "plain",
+    "plain_value",
     "register",
     "registry",
 ]

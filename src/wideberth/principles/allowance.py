@@ -77,14 +77,14 @@ def commonly_allowed(domain: Domain, principles: Iterable[Principle]) -> Bools |
     return codes if codes.any() else None
 
 
-def allowance(domain: Domain, values: Sequence[object]) -> Allowance | None:
+def allowed_values_of(domain: Domain, values: Sequence[object]) -> AllowedValues | None:
     """Return the allowance of a domain; None if none of the values occurs."""
     codes = allowed_codes(domain, values)
-    return Allowance(codes) if codes.any() else None
+    return AllowedValues(codes) if codes.any() else None
 
 
 @dataclass(frozen=True, eq=False)
-class Allowance:
+class AllowedValues:
     """The values of a domain that need no protection."""
 
     codes: Bools  # for each code, whether it needs no protection

@@ -25,14 +25,14 @@ from wideberth.core.codes import Domain
 from wideberth.core.exact import Bools, Floats, Ints, fraction
 from wideberth.core.groups import Groups
 from wideberth.errors import ParameterError, what_to_type
-from wideberth.kernels.kinds import Kernel
+from wideberth.kernels.kinds import CompiledRule
 from wideberth.kernels.randomness import Chance
 
 if TYPE_CHECKING:
-    from wideberth.principles.allowance import Allowance
+    from wideberth.principles.allowance import AllowedValues
     from wideberth.principles.partition.decide import Witness
 
-Kind = Literal["whole", "number", "flag", "choice", "values", "metric"]
+ParameterKind = Literal["whole", "number", "flag", "choice", "values", "metric"]
 #: What a principle must know of the sensitive attribute, beyond which values are equal.
 Needs = Literal["size", "values", "numbers", "tree", "distance", "several", "population"]
 
@@ -42,7 +42,7 @@ class Parameter:
     """One parameter of a principle: what it means and which values it takes."""
 
     doc: str
-    kind: Kind = "number"
+    kind: ParameterKind = "number"
     low: int | None = None
     high: int | None = None
     low_open: bool = False
@@ -128,7 +128,7 @@ _LONGEST = 60
 
 
 def _shown(value: object) -> str:
-    text = repr(plain(value))
+    text = repr(plain_value(value))
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
@@ -260,7 +260,7 @@ class Principle(ABC):
 
     def __str__(self) -> str:
         """Return the principle as it is written on the command line."""
-        shown = ",".join(f"{key}={plain(value)}" for key, value in self.given().items())
+        shown = ",".join(f"{key}={plain_value(value)}" for key, value in self.given().items())
         return f"{self.name}:{shown}" if shown else self.name
 
 
@@ -283,9 +283,9 @@ class Rule(ABC):
     #: No smaller group with a row that needs protection can; None if that is `least`.
     usual: int | None = None
     #: The values that need no protection, if there are any.
-    allowance: Allowance | None = None
+    allowance: AllowedValues | None = None
     #: The rule as compiled code reads it; None where there is no such form, only a slower way.
-    kernel: Kernel | None = None
+    kernel: CompiledRule | None = None
 
     @property
     def unit(self) -> int:
@@ -471,16 +471,16 @@ def parse(text: str) -> Principle:
     return make(name, settings)
 
 
-def rows(count: int) -> str:
+def rows_in_words(count: int) -> str:
     """Write a number of rows in words.
 
-    >>> rows(1), rows(1200)
+    >>> rows_in_words(1), rows_in_words(1200)
     ('1 row', '1,200 rows')
     """
     return "1 row" if count == 1 else f"{count:,} rows"
 
 
-def plain(value: object) -> Any:
+def plain_value(value: object) -> Any:
     """Return a parameter's value as it is written: a short decimal, or a|b for several values."""
     if isinstance(value, Fraction | Decimal):
         exact = Fraction(value)

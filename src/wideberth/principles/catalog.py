@@ -8,7 +8,7 @@ from dataclasses import MISSING, fields
 from inspect import cleandoc
 from typing import Any
 
-from wideberth.principles.base import Needs, Principle, parse, plain
+from wideberth.principles.base import Needs, Principle, parse, plain_value
 
 #: The families of the overview, by what their principles must know.
 FAMILIES: dict[str, tuple[Needs, ...]] = {
@@ -18,7 +18,7 @@ FAMILIES: dict[str, tuple[Needs, ...]] = {
     "How alike its values are, whatever they are": ("tree", "distance"),
 }
 #: What a principle must know, in words.
-LOOKED_AT: dict[Needs, str] = {
+NEEDS_TITLES: dict[Needs, str] = {
     "size": "how many rows a group has",
     "values": "which sensitive values are equal, and how they are ordered or related if it says so",
     "numbers": "sensitive numbers or dates",
@@ -29,7 +29,7 @@ LOOKED_AT: dict[Needs, str] = {
 }
 
 
-def as_dict(cls: type[Principle]) -> dict[str, Any]:
+def principle_as_dict(cls: type[Principle]) -> dict[str, Any]:
     """Describe a principle in plain values."""
     defaults = {f.name: f.default for f in fields(cls)}
     required = cls.mandatory()
@@ -43,7 +43,7 @@ def as_dict(cls: type[Principle]) -> dict[str, Any]:
                 "doc": parameter.doc,
                 "range": parameter.range,
                 "required": key in required,
-                "default": None if defaults[key] is MISSING else plain(defaults[key]),
+                "default": None if defaults[key] is MISSING else plain_value(defaults[key]),
                 "stronger": parameter.stronger,
             }
             for key, parameter in cls.parameters().items()
@@ -57,7 +57,7 @@ def as_dict(cls: type[Principle]) -> dict[str, Any]:
     }
 
 
-def as_markdown(principles: Iterable[type[Principle]]) -> str:
+def principles_as_markdown(principles: Iterable[type[Principle]]) -> str:
     """Write a page of the documentation: that of one principle, or an overview of several."""
     chosen = list(principles)
     return _page(chosen[0]) if len(chosen) == 1 else _overview(chosen)
@@ -92,7 +92,7 @@ def _row(cls: type[Principle]) -> str:
 
 
 def _page(cls: type[Principle]) -> str:
-    facts = as_dict(cls)
+    facts = principle_as_dict(cls)
     lines = [
         f"# {facts['title']}",
         "",
@@ -103,7 +103,7 @@ def _page(cls: type[Principle]) -> str:
         f"- **Protects against:** {facts['protects']}",
         f"- **Does not protect against:** {facts['does_not_protect']}",
         f"- **Union of groups:** {facts['monotone']}",
-        f"- **Looks at:** {LOOKED_AT[cls.needs]}",
+        f"- **Looks at:** {NEEDS_TITLES[cls.needs]}",
         "",
         "## Parameters",
         "",
@@ -150,12 +150,12 @@ def _spellings(cls: type[Principle]) -> list[str]:
 
 def _code(value: object) -> str:
     """Return a parameter's value as Python."""
-    return repr(list(value) if isinstance(value, tuple) else plain(value))
+    return repr(list(value) if isinstance(value, tuple) else plain_value(value))
 
 
 def _toml(value: object) -> str:
     """Return a parameter's value as TOML, which is JSON but for what does not occur here."""
-    shown = list(value) if isinstance(value, tuple) else plain(value)
+    shown = list(value) if isinstance(value, tuple) else plain_value(value)
     return json.dumps(shown, ensure_ascii=False)
 
 

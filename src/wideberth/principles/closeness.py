@@ -10,12 +10,12 @@ from typing import ClassVar
 import numpy as np
 
 from wideberth.core.codes import Domain
-from wideberth.core.exact import Bools, Floats, Ints, Whole, at_most, fraction, ratios, whole
+from wideberth.core.exact import Bools, Floats, Ints, WholeNumbers, at_most, fraction, ratios, whole
 from wideberth.core.groups import Groups
-from wideberth.distances import spread, ways_up
+from wideberth.distances import expand_rows, paths_to_root
 from wideberth.errors import ParameterError, what_to_type
 from wideberth.kernels import kinds
-from wideberth.kernels.kinds import Kernel
+from wideberth.kernels.kinds import CompiledRule
 from wideberth.principles.base import Principle, Rule, parameter, register, remembered
 
 
@@ -85,20 +85,22 @@ class _Closeness(Rule):
         self.table = domain.histogram.astype(np.int64)
         self.rows = int(self.table.sum())
 
-    def _kernel(self, kind: int, numbers: tuple[int, ...], table: Ints) -> Kernel | None:
+    def _kernel(self, kind: int, numbers: tuple[int, ...], table: Ints) -> CompiledRule | None:
         """Return the rule for compiled code, if 64 bits hold every sum it may make."""
         if self.rows * self.rows * self.scale >= 2**62:
             return None
-        return Kernel(kind, (self.t.numerator, self.t.denominator, self.rows, *numbers), table)
+        return CompiledRule(
+            kind, (self.t.numerator, self.t.denominator, self.rows, *numbers), table
+        )
 
-    def moved(self, groups: Groups) -> Whole:
+    def moved(self, groups: Groups) -> WholeNumbers:
         raise NotImplementedError
 
     @remembered
-    def _moved(self, groups: Groups) -> Whole:
+    def _moved(self, groups: Groups) -> WholeNumbers:
         return self.moved(groups)
 
-    def _unit(self, groups: Groups) -> Whole:
+    def _unit(self, groups: Groups) -> WholeNumbers:
         """Return what a distance of 1 amounts to in each group."""
         sizes = whole(groups.sizes, self.rows * self.rows * self.scale)
         return sizes * self.rows * self.scale
@@ -121,9 +123,9 @@ class _Equal(_Closeness):
 
     def __init__(self, domain: Domain, t: Fraction) -> None:
         super().__init__(domain, t)
-        self.kernel = self._kernel(kinds.EQUAL, (), self.table)
+        self.kernel = self._kernel(kinds.EQUAL_CLOSENESS, (), self.table)
 
-    def moved(self, groups: Groups) -> Whole:
+    def moved(self, groups: Groups) -> WholeNumbers:
         bound = self.rows * self.rows
         kept = np.minimum(
             whole(groups.counts, bound) * self.rows,
@@ -151,13 +153,13 @@ class _Ordered(_Closeness):
                 kinds.ORDERED, (self.steps,), np.append(self.below, self.area)
             )
 
-    def moved(self, groups: Groups) -> Whole:
+    def moved(self, groups: Groups) -> WholeNumbers:
         if self.domain.missing is None:
             return self._along_ranks(groups)
         # A missing value is far from everything, off the line: no closed form, group by group.
         return np.array([self._with_missing(groups, g) for g in range(len(groups))], dtype=object)
 
-    def _along_ranks(self, groups: Groups) -> Whole:
+    def _along_ranks(self, groups: Groups) -> WholeNumbers:
         sizes = whole(groups.sizes, self.bound)
         begin = groups.codes
         end = np.append(groups.codes[1:], self.steps)
@@ -186,7 +188,7 @@ class _Ordered(_Closeness):
         return abs(carried) * self.scale + _isotonic_cost(flow, abs(carried))
 
 
-def _isotonic_cost(targets: Whole, top: int) -> int:
+def _isotonic_cost(targets: WholeNumbers, top: int) -> int:
     """Return the least sum of |target - f| over ascending f from 0 to ``top``.
 
     >>> _isotonic_cost(np.array([3, 1, 2]), 2)
@@ -225,7 +227,7 @@ class _Hierarchical(_Closeness):
         nodes = tree.nodes_of(domain.texts).astype(np.int64)
         self.scale = 2 * max(tree.height, 1)
         # The edges above each value: one for each node on its way up, the root left out.
-        start, way = ways_up(tree, nodes)
+        start, way = paths_to_root(tree, nodes)
         self.node_of = way[tree.parent[way] >= 0]
         self.first = start - np.arange(len(start))
         # A missing value hangs under the root alone, on an edge so long that it is at distance 1
@@ -254,11 +256,11 @@ class _Hierarchical(_Closeness):
             np.concatenate((self.first, self.node_of, self.under)),
         )
 
-    def moved(self, groups: Groups) -> Whole:
+    def moved(self, groups: Groups) -> WholeNumbers:
         bound = self.rows * self.rows * self.scale
         sizes = whole(groups.sizes, bound)
         # Expand each entry to the nodes above its value, and add up per (group, node).
-        lengths, at = spread(self.first, groups.codes)
+        lengths, at = expand_rows(self.first, groups.codes)
         node = self.node_of[at]
         owner = np.repeat(groups.owner, lengths)
         key, inverse = np.unique(owner * self.many + node, return_inverse=True)

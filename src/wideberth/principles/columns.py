@@ -13,16 +13,22 @@ import numpy as np
 import polars as pl
 
 from wideberth import io
-from wideberth.core.codes import Column, Domain, encode, encode_as, join
+from wideberth.core.codes import Column, Domain, encode, encode_as, join_columns
 from wideberth.core.exact import Ints
 from wideberth.core.groups import Groups, Partition, Uneven
-from wideberth.core.names import absent, expanded, prefix_of, short_for, shown
-from wideberth.core.questions import on_values, question
+from wideberth.core.names import (
+    absent_column_message,
+    attribute_label,
+    expand_short_forms,
+    prefix_of,
+    short_form_prefix,
+)
+from wideberth.core.questions import column_question, value_remarks
 from wideberth.core.strings import is_text
 from wideberth.core.types import convert, infer_type, require_vectors
 from wideberth.errors import HierarchyError, ParameterError, TableError, what_to_type
 from wideberth.hierarchy import Hierarchy, parse_spec
-from wideberth.hierarchy.quasi import in_one_way, several_ways
+from wideberth.hierarchy.quasi import one_text_per_value, spelling_notes
 from wideberth.principles import Principle, TCloseness
 
 _NUMERIC = ("integer", "float", "decimal", "date")
@@ -31,7 +37,7 @@ _OF_VECTORS = ("euclidean", "manhattan", "cosine", "haversine", "variational", "
 _COMPUTED = ("absolute", "relative", *_OF_VECTORS)
 
 
-class Attributes:
+class SensitiveColumns:
     """A table's sensitive attributes."""
 
     def __init__(
@@ -66,7 +72,7 @@ class Attributes:
             for column in on:
                 if column not in self.sensitive:
                     what = f"'{column}' is no sensitive attribute"
-                    if begin := short_for(column):
+                    if begin := short_form_prefix(column):
                         what = f"no sensitive attribute begins with '{begin}'"
                     named = f"on={self._first(principle)}" if self.sensitive else None
                     raise ParameterError(
@@ -114,7 +120,7 @@ class Attributes:
             measured = _distance(principle) in ("auto", *_COMPUTED)
             if measured and all(kind in _NUMERIC for _, kind in read_as):
                 _require_whole(parts)
-            column = parts[0] if len(parts) == 1 else join(shown(on), parts)
+            column = parts[0] if len(parts) == 1 else join_columns(attribute_label(on), parts)
             if referred:
                 column = _counted_below(column, self.frame.height)
             self._columns[key] = column
@@ -122,7 +128,7 @@ class Attributes:
 
     def reference_for(self, principle: Principle) -> pl.DataFrame | None:
         """Return the reference if the principle compares groups with it."""
-        return self.reference if compares(principle) else None
+        return self.reference if compares_with_table(principle) else None
 
     def _kind(self, name: str, principle: Principle) -> str:
         """Return the type a principle reads a column as: its own, unless it must be numbers."""
@@ -135,7 +141,10 @@ class Attributes:
         kind = self._kinds[key]
         if _computes(principle):
             series = self._series(name, principle)
-            if name not in self.types and (asked := question(series, slips=False)) is not None:
+            if (
+                name not in self.types
+                and (asked := column_question(series, slips=False)) is not None
+            ):
                 what = f"{principle.name} needs numbers; {asked.what}"
                 raise ParameterError(what, hint=asked.hint)
             given = name in self.types or kind in _NUMERIC
@@ -143,7 +152,7 @@ class Attributes:
         if name not in self.types and name not in self.hierarchies and _depends(principle):
             # Taken for text, 10,1 and 10,2 would be as far apart as any two values.
             series = self._series(name, principle)
-            if (asked := question(series)) is not None:
+            if (asked := column_question(series)) is not None:
                 what = f"{principle.name} measures numbers by their difference; {asked.what}"
                 raise ParameterError(what, hint=asked.hint)
         # A tree's labels are the values as written.
@@ -155,7 +164,7 @@ class Attributes:
         if reference is None:
             return self.frame[name]
         require_column(reference, name, "the reference")
-        return stacked(self.frame[name], reference[name], "the reference").alias(name)
+        return stack_columns(self.frame[name], reference[name], "the reference").alias(name)
 
     def _single(self, name: str, kind: str, principle: Principle) -> Column:
         series, rows = self._series(name, principle), self.frame.height
@@ -166,7 +175,7 @@ class Attributes:
                 raise
         # Its row number may count on from the table into the reference, so each is asked alone.
         self._encoded(series.head(rows), kind, principle)
-        with told_of("the reference"):
+        with name_table_in_errors("the reference"):
             self._encoded(series.slice(rows), kind, principle)
         raise _different(name, "the reference")
 
@@ -207,15 +216,15 @@ def guarded_by(principle: Principle, sensitive: Sequence[str]) -> tuple[str, ...
     on = principle.on or ()
     if isinstance(on, str):
         on = [on] if on in sensitive else on.split("+")
-    return tuple(dict.fromkeys(expanded(on, sensitive)))
+    return tuple(dict.fromkeys(expand_short_forms(on, sensitive)))
 
 
-def unguarded(principles: Sequence[Principle], sensitive: Sequence[str]) -> list[str]:
+def unguarded_columns(principles: Sequence[Principle], sensitive: Sequence[str]) -> list[str]:
     """Return the sensitive columns that no principle looks at.
 
     >>> from wideberth.principles import parse
     >>> wanted = [parse("k-anonymity:k=5"), parse("distinct-l:on=disease,l=3")]
-    >>> unguarded(wanted, ["disease", "salary"])
+    >>> unguarded_columns(wanted, ["disease", "salary"])
     ['salary']
     """
     looks = [p for p in principles if p.needs not in ("size", "population")]
@@ -254,7 +263,7 @@ def _require_whole(parts: Sequence[Column]) -> None:
         )
 
 
-def compares(principle: Principle) -> bool:
+def compares_with_table(principle: Principle) -> bool:
     """Return whether a principle compares each group with the whole table's distribution."""
     return isinstance(principle, TCloseness)
 
@@ -284,7 +293,7 @@ def with_counts(domain: Domain, counts: Ints) -> Domain:
     return replace(domain, histogram=counts, components=components)
 
 
-def stacked(above: pl.Series, below: pl.Series, where: str) -> pl.Series:
+def stack_columns(above: pl.Series, below: pl.Series, where: str) -> pl.Series:
     """Put two columns into one; of different types, as text, where 25.0 is written 25."""
     # A moment at midnight is written as its date.
     if above.dtype != below.dtype:
@@ -292,7 +301,7 @@ def stacked(above: pl.Series, below: pl.Series, where: str) -> pl.Series:
             raise _different(above.name, where)
         moments = any(s.dtype in (pl.Date, pl.Datetime) for s in (above, below))
         above = _written(above, moments=moments)
-        with told_of(where):
+        with name_table_in_errors(where):
             below = _written(below, moments=moments)
     return pl.concat([above.alias(""), below.alias("")])
 
@@ -319,7 +328,7 @@ def _written(series: pl.Series, *, moments: bool = False) -> pl.Series:
 
 
 @contextmanager
-def told_of(where: str) -> Iterator[None]:
+def name_table_in_errors(where: str) -> Iterator[None]:
     """Name the table in errors that the block raises."""
     try:
         yield
@@ -337,7 +346,7 @@ def _different(column: str, where: str) -> TableError:
 def require_column(frame: pl.DataFrame, column: str, where: str = "the table") -> None:
     """Refuse a column that is not there, with the nearest name that is."""
     if column not in frame.columns:
-        what, near = absent(column, frame.columns, where)
+        what, near = absent_column_message(column, frame.columns, where)
         hint = what_to_type(
             python="look at its columns",
             command="look at its first line, or let wideberth init list its columns",
@@ -353,7 +362,7 @@ def require_column(frame: pl.DataFrame, column: str, where: str = "the table") -
 # A table made ready for principles: rows grouped, sensitive attributes encoded on demand.
 
 
-class Subject(Attributes):
+class GroupedTable(SensitiveColumns):
     """A table, its groups, and its sensitive attributes."""
 
     def __init__(
@@ -367,7 +376,8 @@ class Subject(Attributes):
         types: Mapping[str, str],
         reference: pl.DataFrame | None = None,
     ) -> None:
-        # group: a column of group ids, which then make the groups. reference: see `Attributes`.
+        # group: a column of group ids, which then make the groups.
+        # reference: see `SensitiveColumns`.
         if not quasi and group is None:
             raise ParameterError(
                 "no quasi-identifiers are given",
@@ -420,7 +430,7 @@ class Subject(Attributes):
         if series is not given:
             self._rewritten[name] = series
         if column.domain.values is not None and is_text(column.domain.values.dtype):
-            self._odd[name] = on_values(name, column.domain.values)
+            self._odd[name] = value_remarks(name, column.domain.values)
         return column
 
     def _read(self, series: pl.Series) -> tuple[Column, pl.Series]:
@@ -430,7 +440,7 @@ class Subject(Attributes):
         if name not in self.readable or texts is None or not is_text(series.dtype):
             return column, series
         named = texts.alias(name)
-        written = in_one_way(named, self.readable[name])
+        written = one_text_per_value(named, self.readable[name])
         if written is named:
             return column, series
         series = written.extend_constant(None, 1).gather(column.codes).alias(name)
@@ -441,7 +451,7 @@ class Subject(Attributes):
         """What a reader must know of how the quasi-identifiers are written."""
         _ = self.partition
         odd = [note for notes in self._odd.values() for note in notes]
-        return [*several_ways([name for name in self.quasi if name in self._rewritten]), *odd]
+        return [*spelling_notes([name for name in self.quasi if name in self._rewritten]), *odd]
 
     def key(self, name: str) -> pl.Series:
         """Return a column that identifies groups, with one text for each value."""
@@ -503,7 +513,7 @@ class Subject(Attributes):
             own, theirs = self.frame[name], people[name]
             if name in self.readable and is_text(own.dtype) != is_text(theirs.dtype):
                 own, theirs = _as_values(own), _as_values(theirs)
-            series = stacked(own, theirs, "the population").alias(name)
+            series = stack_columns(own, theirs, "the population").alias(name)
             encoded, both[name] = self._read(series)
             columns.append(encoded)
         rows = self.frame.height

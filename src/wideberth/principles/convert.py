@@ -12,9 +12,9 @@ from fractions import Fraction
 from math import ceil
 
 from wideberth.core.exact import fraction
-from wideberth.distances import Metric
+from wideberth.distances import DistanceFunction
 from wideberth.errors import ParameterError
-from wideberth.principles.base import plain
+from wideberth.principles.base import plain_value
 from wideberth.principles.dissimilarity import Dissimilarity
 from wideberth.principles.diversity import AlphaKAnonymity, FrequencyLDiversity
 
@@ -24,7 +24,7 @@ def implying_breach(
     *,
     epsilon: float | Fraction,
     k: int | None = None,
-    distance: str | Metric = "auto",
+    distance: str | DistanceFunction = "auto",
     on: str | Sequence[str] | None = None,
 ) -> Dissimilarity:
     """Return the dissimilarity that lets no neighbourhood hold more than 1/m of its group.
@@ -65,7 +65,8 @@ def implying_breach(
     k = least if k is None else k
     if k < wanted:
         raise ParameterError(
-            f"k must be at least m={plain(wanted)}: in a group of {k} rows, each is 1/{k} of it",
+            f"k must be at least m={plain_value(wanted)}: "
+            f"in a group of {k} rows, each is 1/{k} of it",
             hint=f"k={least}",
         )
     delta = Fraction(0) if wanted == 1 else (1 - 1 / wanted) / (1 - Fraction(1, k))
@@ -115,7 +116,7 @@ def implied_by_breach(
     m: float | Fraction,
     *,
     epsilon: float | Fraction,
-    distance: str | Metric = "auto",
+    distance: str | DistanceFunction = "auto",
     on: str | Sequence[str] | None = None,
 ) -> Dissimilarity:
     """Return the dissimilarity that holds where no neighbourhood has more than 1/m of its group.
@@ -150,7 +151,7 @@ def _made(
     epsilon: float | Fraction,
     delta: Fraction,
     k: int,
-    distance: str | Metric,
+    distance: str | DistanceFunction,
     on: str | Sequence[str] | None,
 ) -> Dissimilarity:
     return Dissimilarity(on=on, epsilon=epsilon, delta=delta, k=k, distance=distance)  # type: ignore[arg-type]

@@ -20,14 +20,14 @@ from wideberth.core.exact import Ints
 from wideberth.errors import HierarchyError, TableError
 from wideberth.hierarchy.quasi import Quasi, read_quasi
 from wideberth.principles import Principle
-from wideberth.principles.columns import Attributes, with_counts
+from wideberth.principles.columns import SensitiveColumns, with_counts
 
 #: The columns of a block beside its keys: which of the distinct sensitive values, and how often.
 ENTRY, COUNT = "entry", "count"
 
 
 @dataclass(frozen=True, eq=False)
-class Digest:
+class DistinctCounts:
     """The distinct combinations of values that some columns hold."""
 
     frame: pl.DataFrame  # each combination once; a missing value is a value of its own
@@ -48,7 +48,7 @@ class Digest:
 _ROW = re.compile(r" \(first in row \d+\)|,? row \d+")
 
 #: Asks an engine for the digest of some columns.
-Ask: TypeAlias = Callable[[tuple[str, ...]], Digest]
+DistinctQuery: TypeAlias = Callable[[tuple[str, ...]], DistinctCounts]
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,28 +65,28 @@ class Coding:
 
 
 def quasi_of(
-    digest: Digest, *, kind: str | None = None, hierarchy: Any = None, weight: float = 1.0
+    digest: DistinctCounts, *, kind: str | None = None, hierarchy: Any = None, weight: float = 1.0
 ) -> tuple[Quasi, Coding]:
     """Encode a quasi-identifier; see `wideberth.hierarchy.quasi.read_quasi`.
 
-    >>> digest = Digest(pl.DataFrame({"age": [30, 20, None]}), np.array([5, 1, 2]))
+    >>> digest = DistinctCounts(pl.DataFrame({"age": [30, 20, None]}), np.array([5, 1, 2]))
     >>> age, coding = quasi_of(digest)
     >>> age.domain.histogram.tolist(), coding.codes.tolist()
     ([1, 5, 2], [1, 0, 2])
     """
     # The codes of the quasi-identifier itself are those of the distinct values, not of rows.
-    with of_no_row():
+    with without_row_numbers():
         quasi = read_quasi(digest.frame.to_series(), kind=kind, hierarchy=hierarchy, weight=weight)
-    column = recounted(Column(quasi.codes, quasi.domain), digest)
+    column = with_row_counts(Column(quasi.codes, quasi.domain), digest)
     return replace(quasi, domain=column.domain), Coding(digest.frame, column.codes)
 
 
-class Sensed:
+class CountedSensitiveColumns:
     """The sensitive attributes of a table that is not at hand, as principles read them."""
 
     def __init__(
         self,
-        ask: Ask,
+        ask: DistinctQuery,
         schema: pl.DataFrame,
         *,
         sensitive: Sequence[str],
@@ -95,8 +95,8 @@ class Sensed:
     ) -> None:
         self._ask = ask
         self._known = {"sensitive": sensitive, "hierarchies": hierarchies, "types": types}
-        self._schema = Attributes(schema, **self._known)  # type: ignore[arg-type]
-        self._attributes: dict[tuple[str, ...], tuple[Attributes, Digest]] = {}
+        self._schema = SensitiveColumns(schema, **self._known)  # type: ignore[arg-type]
+        self._attributes: dict[tuple[str, ...], tuple[SensitiveColumns, DistinctCounts]] = {}
         self._columns: dict[int, Column] = {}
         self._kept: list[Column] = []  # so that their ids stay theirs
 
@@ -113,18 +113,18 @@ class Sensed:
             return None
         if on not in self._attributes:
             digest = self._ask(on)
-            self._attributes[on] = Attributes(digest.frame, **self._known), digest  # type: ignore[arg-type]
+            self._attributes[on] = SensitiveColumns(digest.frame, **self._known), digest  # type: ignore[arg-type]
         attributes, digest = self._attributes[on]
-        with of_no_row():
+        with without_row_numbers():
             raw = attributes.column(on, principle)
         if id(raw) not in self._columns:
-            self._columns[id(raw)] = recounted(raw, digest)
+            self._columns[id(raw)] = with_row_counts(raw, digest)
             self._kept.append(raw)
         column = self._columns[id(raw)]
         return column, Coding(digest.frame, column.codes)
 
 
-def recounted(column: Column, digest: Digest) -> Column:
+def with_row_counts(column: Column, digest: DistinctCounts) -> Column:
     """Count rows instead of distinct values."""
     size = column.domain.size
     counts = np.zeros(size, dtype=np.int64)
@@ -133,7 +133,7 @@ def recounted(column: Column, digest: Digest) -> Column:
 
 
 @contextmanager
-def of_no_row() -> Iterator[None]:
+def without_row_numbers() -> Iterator[None]:
     """Leave row numbers out of errors: here they would count distinct values."""
     try:
         yield

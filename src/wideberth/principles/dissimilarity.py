@@ -16,14 +16,22 @@ import numpy as np
 from wideberth.core.codes import Domain
 from wideberth.core.exact import Bools, Floats, Ints, at_least, fraction
 from wideberth.core.groups import Groups
-from wideberth.distances import NAMES, Branches, Metric, Similarity, Windows, classes, similarity
+from wideberth.distances import (
+    DISTANCE_NAMES,
+    DistanceFunction,
+    Similarity,
+    TreeSimilarity,
+    Windows,
+    classes,
+    similarity,
+)
 from wideberth.errors import ParameterError, what_to_type
-from wideberth.principles.allowance import Allowance, allowance, allowed_values
-from wideberth.principles.base import Needs, Principle, Rule, parameter, register, rows
-from wideberth.principles.partition.caps import Line, Searched
-from wideberth.principles.partition.decide import Answer, Witness
-from wideberth.principles.partition.swap import Cap
-from wideberth.principles.partition.tree_conflicts import Conflicts, scatter
+from wideberth.principles.allowance import AllowedValues, allowed_values, allowed_values_of
+from wideberth.principles.base import Needs, Principle, Rule, parameter, register, rows_in_words
+from wideberth.principles.partition.caps import LinearOrder, SearchedRule
+from wideberth.principles.partition.decide import PartitionAnswer, Witness
+from wideberth.principles.partition.swap import NeighborCap
+from wideberth.principles.partition.tree_conflicts import TreeConflicts, group_dissimilar
 
 
 @register
@@ -39,8 +47,8 @@ class Dissimilarity(Principle):
     k: int = parameter(
         "the smallest permitted group", kind="whole", low=1, default=2, stronger="higher"
     )
-    distance: str | Metric = parameter(
-        "how far two values are apart", kind="metric", choices=NAMES, default="auto"
+    distance: str | DistanceFunction = parameter(
+        "how far two values are apart", kind="metric", choices=DISTANCE_NAMES, default="auto"
     )
 
     name: ClassVar[str] = "dissimilarity"
@@ -68,27 +76,27 @@ class Dissimilarity(Principle):
         """Bind to a domain on which the distance is defined."""
         return self.over(similarity(domain, self.distance, fraction(self.epsilon)), domain.size)
 
-    def over(self, near: Similarity, width: int) -> Dissimilar:
+    def over(self, near: Similarity, width: int) -> DissimilarityRule:
         """Bind to a domain of so many codes of which it is known who is near whom."""
         delta = fraction(self.delta)
         line = None
         if delta == 1:  # no two similar rows: easy, if these lie side by side
             if isinstance(near, Windows):
-                line = Line(np.arange(width), near.last)
-            elif isinstance(near, Branches):
+                line = LinearOrder(np.arange(width), near.last)
+            elif isinstance(near, TreeSimilarity):
                 buckets = classes(near, width)
                 line = None if buckets is None else in_buckets(buckets)
-        return Dissimilar(near, width, delta, self.k, line)
+        return DissimilarityRule(near, width, delta, self.k, line)
 
 
-class Dissimilar(Searched):
+class DissimilarityRule(SearchedRule):
     """Every row is far from at least a share of its group's others."""
 
     def __init__(
-        self, near: Similarity, width: int, delta: Fraction, k: int, line: Line | None
+        self, near: Similarity, width: int, delta: Fraction, k: int, line: LinearOrder | None
     ) -> None:
         # A row that is alone has nobody to be far from.
-        super().__init__(near, width, Cap.of_share(delta), max(k, 2) if delta else k, line)
+        super().__init__(near, width, NeighborCap.of_share(delta), max(k, 2) if delta else k, line)
         self.delta = delta
 
     def satisfies(self, groups: Groups) -> Bools:
@@ -152,26 +160,26 @@ class LEDiversity(Principle):
                 ),
             )
         near = similarity(domain, "tree", fraction(self.e))
-        assert isinstance(near, Branches)  # noqa: S101 - what a tree gives
-        buckets, allowed = classes(near, domain.size), allowance(domain, self.allowed)
-        return Scattered(near, domain.size, self.l, buckets, allowed)
+        assert isinstance(near, TreeSimilarity)  # noqa: S101 - what a tree gives
+        buckets, allowed = classes(near, domain.size), allowed_values_of(domain, self.allowed)
+        return LEDiversityRule(near, domain.size, self.l, buckets, allowed)
 
 
-class Scattered(Searched):
+class LEDiversityRule(SearchedRule):
     """No two rows of a group are near each other, and it has l rows or more."""
 
-    near: Branches
+    near: TreeSimilarity
 
     def __init__(
         self,
-        near: Branches,
+        near: TreeSimilarity,
         width: int,
         wanted: int,
         buckets: Ints | None,
-        allowed: Allowance | None = None,
+        allowed: AllowedValues | None = None,
     ) -> None:
         line = None if buckets is None else in_buckets(buckets, allowed)
-        super().__init__(near, width, Cap.of_share(Fraction(1)), wanted, line, allowed)
+        super().__init__(near, width, NeighborCap.of_share(Fraction(1)), wanted, line, allowed)
 
     def fullest(self, codes: Ints) -> int:
         """Return how many of some rows are all similar to each other, at most."""
@@ -179,7 +187,7 @@ class Scattered(Searched):
         if self.allowance is not None:
             codes = codes[~self.allowance.codes[codes]]
         if self.line is None:
-            return Conflicts(self.near, codes).fullest if len(codes) else 0
+            return TreeConflicts(self.near, codes).fullest if len(codes) else 0
         return int(np.bincount(self.line.place[codes]).max(initial=0))
 
     def achieved(self, groups: Groups) -> dict[str, Floats]:
@@ -190,29 +198,33 @@ class Scattered(Searched):
         """Return in words how many rows are near one of them, or that there are too few."""
         crowd, size = self.crowd(groups)[group], groups.sizes[group]
         if crowd <= 1 and size < self.smallest:
-            return f"{rows(size)}, none of them similar"
-        return f"{crowd:,} of {rows(size)} similar to one of them"
+            return f"{rows_in_words(size)}, none of them similar"
+        return f"{crowd:,} of {rows_in_words(size)} similar to one of them"
 
-    def answer(self, codes: Ints, *, exact: bool = True) -> Answer:
+    def answer(self, codes: Ints, *, exact: bool = True) -> PartitionAnswer:
         """Return whether rows can be partitioned; a tree tells its largest crowds exactly."""
         if self.line is not None or not len(codes):
             return super().answer(codes, exact=exact)
         fullest = self.fullest(codes)
         if fullest > len(codes) // self.smallest:
-            return Answer.no(Witness("clique", fullest, len(codes) // self.smallest))
+            return PartitionAnswer.no(Witness("clique", fullest, len(codes) // self.smallest))
         if self.allowance is not None:  # similar to nothing, so they are on no tree
             return super().answer(codes, exact=exact)
         rng = np.random.default_rng(0)  # picks among equal rows, which the caller has shuffled
-        found = scatter(codes, self.near, self.smallest, rng, complete=True)
-        return super().answer(codes, exact=exact) if found.left_out else Answer.of(found.labels)
+        found = group_dissimilar(codes, self.near, self.smallest, rng, complete=True)
+        return (
+            super().answer(codes, exact=exact)
+            if found.left_out
+            else PartitionAnswer.of(found.labels)
+        )
 
 
-def in_buckets(buckets: Ints, allowed: Allowance | None = None) -> Line:
+def in_buckets(buckets: Ints, allowed: AllowedValues | None = None) -> LinearOrder:
     """Put the codes on a line, those of a bucket at one place, allowed ones last, in no reach."""
     if allowed is None:
         place = np.unique(buckets, return_inverse=True)[1].reshape(-1)
-        return Line(place, np.arange(int(place.max(initial=-1)) + 1))
+        return LinearOrder(place, np.arange(int(place.max(initial=-1)) + 1))
     found, at = np.unique(buckets[allowed.guarded], return_inverse=True)
     place = np.full(len(buckets), len(found), dtype=np.int64)
     place[allowed.guarded] = at.reshape(-1)
-    return Line(place, np.append(np.arange(len(found)), len(found) - 1))
+    return LinearOrder(place, np.append(np.arange(len(found)), len(found) - 1))

@@ -17,16 +17,24 @@ from wideberth.core.exact import Bools, Floats, Ints, at_least, at_most, fractio
 from wideberth.core.groups import Groups
 from wideberth.errors import ParameterError
 from wideberth.kernels import kinds
-from wideberth.kernels.kinds import Kernel
+from wideberth.kernels.kinds import CompiledRule
 from wideberth.kernels.randomness import Chance
 from wideberth.principles.allowance import (
-    Allowance,
-    allowance,
+    AllowedValues,
     allowed_codes,
     allowed_values,
+    allowed_values_of,
     times,
 )
-from wideberth.principles.base import Principle, Rule, parameter, plain, register, remembered, rows
+from wideberth.principles.base import (
+    Principle,
+    Rule,
+    parameter,
+    plain_value,
+    register,
+    remembered,
+    rows_in_words,
+)
 from wideberth.principles.partition.deal import deal
 
 _MACHANAVAJJHALA = "Machanavajjhala, Gehrke, Kifer, Venkitasubramaniam 2006"
@@ -59,19 +67,21 @@ class DistinctLDiversity(Principle):
 
     def bind(self, domain: Domain) -> Rule:
         """Bind to any domain."""
-        return _Distinct(self.l, allowance(domain, self.allowed))
+        return _Distinct(self.l, allowed_values_of(domain, self.allowed))
 
 
 class _Distinct(Rule):
     upward = True
 
-    def __init__(self, wanted: int, allowed: Allowance | None = None) -> None:
+    def __init__(self, wanted: int, allowed: AllowedValues | None = None) -> None:
         self.wanted = self.least = wanted
-        self.kernel = Kernel(kinds.DISTINCT, (wanted,))
+        self.kernel = CompiledRule(kinds.DISTINCT, (wanted,))
         if allowed is not None:
             # A group of allowed values alone satisfies, and does not with any rows added.
             self.upward, self.least, self.usual, self.allowance = False, 1, wanted, allowed
-            self.kernel = Kernel(kinds.DISTINCT, (wanted, 1, allowed.last), order=allowed.order)
+            self.kernel = CompiledRule(
+                kinds.DISTINCT, (wanted, 1, allowed.last), order=allowed.order
+            )
 
     @remembered
     def values(self, groups: Groups) -> tuple[Ints, Bools]:
@@ -92,7 +102,7 @@ class _Distinct(Rule):
         distinct, free = self.values(groups)
         if free[group]:
             return _HARMLESS
-        return f"{distinct[group]:,} distinct in {rows(groups.sizes[group])}"
+        return f"{distinct[group]:,} distinct in {rows_in_words(groups.sizes[group])}"
 
 
 @register
@@ -116,7 +126,7 @@ class FrequencyLDiversity(Principle):
 
     def bind(self, domain: Domain) -> Rule:
         """Bind to any domain."""
-        return _Frequency(1 / fraction(self.l), 1, "l", allowance(domain, self.allowed))
+        return _Frequency(1 / fraction(self.l), 1, "l", allowed_values_of(domain, self.allowed))
 
 
 @register
@@ -146,18 +156,18 @@ class _Frequency(Rule):
     """At most ``share`` of a group's rows hold one value, and it has ``k`` rows or more."""
 
     def __init__(
-        self, share: Fraction, k: int, speaks_of: str, allowed: Allowance | None = None
+        self, share: Fraction, k: int, speaks_of: str, allowed: AllowedValues | None = None
     ) -> None:
         self.share = share
         self.k = k
         self.speaks_of = speaks_of
         self.least = max(k, ceil(1 / share) if share else 1)
         numbers = share.numerator, share.denominator, 0, 0
-        self.kernel = Kernel(kinds.CROWD, numbers)
+        self.kernel = CompiledRule(kinds.CROWD, numbers)
         if allowed is not None:
             self.least, self.usual, self.allowance = k, self.least, allowed
             reach = allowed.last_of(np.arange(len(allowed.codes)))
-            self.kernel = Kernel(kinds.CROWD, numbers, reach, order=allowed.order)
+            self.kernel = CompiledRule(kinds.CROWD, numbers, reach, order=allowed.order)
 
     @remembered
     def largest(self, groups: Groups) -> Ints:
@@ -177,7 +187,7 @@ class _Frequency(Rule):
 
     def reason(self, groups: Groups, group: int) -> str:
         largest = self.largest(groups)[group]
-        return f"one value holds {largest:,} of {rows(groups.sizes[group])}"
+        return f"one value holds {largest:,} of {rows_in_words(groups.sizes[group])}"
 
 
 @register
@@ -208,8 +218,8 @@ class EntropyLDiversity(Principle):
     def bind(self, domain: Domain) -> Rule:
         """Bind to any domain."""
         rule = _Entropy(fraction(self.l))
-        allowed = allowance(domain, self.allowed)
-        return rule if allowed is None else _EntropyBeside(rule, allowed)
+        allowed = allowed_values_of(domain, self.allowed)
+        return rule if allowed is None else _EntropyWithAllowed(rule, allowed)
 
 
 class _Entropy(Rule):
@@ -219,7 +229,7 @@ class _Entropy(Rule):
     def __init__(self, wanted: Fraction) -> None:
         self.wanted = wanted
         self.least = ceil(wanted)
-        self.kernel = Kernel(kinds.ENTROPY, (wanted.numerator, wanted.denominator))
+        self.kernel = CompiledRule(kinds.ENTROPY, (wanted.numerator, wanted.denominator))
 
     @remembered
     def diversity(self, groups: Groups) -> Floats:
@@ -251,19 +261,19 @@ class _Entropy(Rule):
 
     def reason(self, groups: Groups, group: int) -> str:
         return (
-            f"{groups.distinct[group]:,} distinct in {rows(groups.sizes[group])}, "
+            f"{groups.distinct[group]:,} distinct in {rows_in_words(groups.sizes[group])}, "
             f"the most frequent {groups.largest[group]:,} times"
         )
 
 
-class _EntropyBeside(_Entropy):
+class _EntropyWithAllowed(_Entropy):
     """Entropy beside allowed values, of which as few rows count as is best."""
 
-    def __init__(self, plain: _Entropy, allowed: Allowance) -> None:
+    def __init__(self, plain: _Entropy, allowed: AllowedValues) -> None:
         self.plain, self.wanted = plain, plain.wanted
         self.least, self.usual, self.allowance = 1, plain.least, allowed
         p, q = self.wanted.numerator, self.wanted.denominator
-        self.kernel = Kernel(kinds.ENTROPY, (p, q, allowed.last, 1), order=allowed.order)
+        self.kernel = CompiledRule(kinds.ENTROPY, (p, q, allowed.last, 1), order=allowed.order)
 
     @remembered
     def evened(self, groups: Groups) -> tuple[list[Groups], Bools]:
@@ -375,7 +385,7 @@ class _Recursive(Rule):
         self.open_to_all = open_to_all
         self.guarded = guarded
         self.least = 1 if open_to_all.any() else self.wanted
-        self.kernel = Kernel(
+        self.kernel = CompiledRule(
             kinds.RECURSIVE,
             (
                 self.c.numerator,
@@ -451,9 +461,8 @@ class _Recursive(Rule):
 
     def reason(self, groups: Groups, group: int) -> str:
         head, tail = self.head(groups)[group], self.tail(groups)[group]
-        text = (
-            f"{head} rows hold one value, {tail} its tail: {head} < {plain(self.c)} × {tail} wanted"
-        )
+        wanted = f"{head} < {plain_value(self.c)} × {tail} wanted"
+        text = f"{head} rows hold one value, {tail} its tail: {wanted}"
         if self.share:
             text += f"; the rarest required value {self.least_share(groups)[group]} times"
         return text
@@ -489,7 +498,7 @@ class _Unique(Rule):
 
     def __init__(self, m: int) -> None:
         self.m = self.least = m
-        self.kernel = Kernel(kinds.CROWD, (1, m, 1, 1))
+        self.kernel = CompiledRule(kinds.CROWD, (1, m, 1, 1))
 
     def satisfies(self, groups: Groups) -> Bools:
         return (groups.largest == 1) & (groups.sizes >= self.m)
@@ -498,7 +507,7 @@ class _Unique(Rule):
         return {"m": np.where(groups.largest == 1, groups.sizes, 0).astype(np.float64)}
 
     def reason(self, groups: Groups, group: int) -> str:
-        return f"one value holds {groups.largest[group]:,} of {rows(groups.sizes[group])}"
+        return f"one value holds {groups.largest[group]:,} of {rows_in_words(groups.sizes[group])}"
 
     def feasible(self, groups: Groups) -> Bools:
         # Enough rows for as many groups as the most frequent value needs. Then dealing the rows

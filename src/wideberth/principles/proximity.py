@@ -15,7 +15,7 @@ from wideberth.core.exact import (
     Bools,
     Floats,
     Ints,
-    Whole,
+    WholeNumbers,
     at_least,
     at_most,
     fraction,
@@ -26,23 +26,28 @@ from wideberth.core.groups import Groups
 from wideberth.distances import Windows, numbers_of, windows
 from wideberth.errors import ParameterError
 from wideberth.kernels import kinds
-from wideberth.kernels.kinds import Kernel
+from wideberth.kernels.kinds import CompiledRule
 from wideberth.kernels.randomness import Chance
-from wideberth.principles.allowance import Allowance, allowance, allowed_values, times
+from wideberth.principles.allowance import AllowedValues, allowed_values, allowed_values_of, times
 from wideberth.principles.base import (
     Needs,
     Principle,
     Rule,
     parameter,
-    plain,
+    plain_value,
     register,
     remembered,
-    rows,
+    rows_in_words,
 )
-from wideberth.principles.partition.caps import Searched
+from wideberth.principles.partition.caps import SearchedRule
 from wideberth.principles.partition.deal import deal
-from wideberth.principles.partition.decide import Witness, crowded, overfull, sought
-from wideberth.principles.partition.swap import Cap, Relation
+from wideberth.principles.partition.decide import (
+    Witness,
+    clique_witness,
+    row_witness,
+    search_equal_groups,
+)
+from wideberth.principles.partition.swap import NeighborCap, SimilarityMatrix
 
 
 @register
@@ -89,8 +94,10 @@ class EpsilonMAnonymity(Principle):
         """Write a relative ε as it is usually given."""
         if not self.relative or self.epsilon is None:
             return super().__str__()
-        allowed = f",allowed={plain(self.allowed)}" if self.allowed else ""
-        return f"{self.name}:epsilon={plain(fraction(self.epsilon) * 100)}%,m={self.m}{allowed}"
+        allowed = f",allowed={plain_value(self.allowed)}" if self.allowed else ""
+        return (
+            f"{self.name}:epsilon={plain_value(fraction(self.epsilon) * 100)}%,m={self.m}{allowed}"
+        )
 
     def __post_init__(self) -> None:
         """Read "10%" as a relative ε."""
@@ -143,7 +150,7 @@ class EpsilonMAnonymity(Principle):
             assert above is not None  # noqa: S101
             first, last = numbers.within(fraction(below), fraction(above))
         near = windows(domain, first, last)
-        return _Neighbourhoods(near, self.m, "m", allowance(domain, self.allowed))
+        return _NeighborhoodShare(near, self.m, "m", allowed_values_of(domain, self.allowed))
 
 
 @register
@@ -206,30 +213,32 @@ class DeltaLDiversity(Principle):
             near = windows(domain, *numbers.within(length, length))
             wanted = fraction(self.l)
             if wanted.denominator == 1:
-                return _Neighbourhoods(near, int(wanted), "l", allowance(domain, self.allowed))
-            return _FractionalNeighbourhoods(near, domain.size, wanted)
+                return _NeighborhoodShare(
+                    near, int(wanted), "l", allowed_values_of(domain, self.allowed)
+                )
+            return _FractionalNeighborhoodShare(near, domain.size, wanted)
         near = windows(domain, *numbers.within(Fraction(0), length))
-        return _Crowd(near, fraction(self.l), "l", allowance(domain, self.allowed))
+        return _WindowShare(near, fraction(self.l), "l", allowed_values_of(domain, self.allowed))
 
 
-class _Crowd(Rule):
+class _WindowShare(Rule):
     """At most ``1 / wanted`` of a group's rows are near any one of them."""
 
     where = "in one interval of length 2δ"
 
     def __init__(
-        self, near: Windows, wanted: Fraction, speaks_of: str, allowed: Allowance | None = None
+        self, near: Windows, wanted: Fraction, speaks_of: str, allowed: AllowedValues | None = None
     ) -> None:
         self.near = near
         self.wanted = wanted
         self.speaks_of = speaks_of
         self.least = ceil(wanted)
         numbers = wanted.denominator, wanted.numerator, 0, 0
-        self.kernel = Kernel(kinds.CROWD, numbers, near.last)
+        self.kernel = CompiledRule(kinds.CROWD, numbers, near.last)
         if allowed is not None:
             self.least, self.usual, self.allowance = 1, self.least, allowed
             reach = allowed.last_of(near.last)
-            self.kernel = Kernel(kinds.CROWD, numbers, reach, order=allowed.order)
+            self.kernel = CompiledRule(kinds.CROWD, numbers, reach, order=allowed.order)
 
     @remembered
     def crowd(self, groups: Groups) -> Ints:
@@ -245,18 +254,18 @@ class _Crowd(Rule):
         return {self.speaks_of: times(groups.sizes, self.crowd(groups))}
 
     def reason(self, groups: Groups, group: int) -> str:
-        return f"{self.crowd(groups)[group]:,} of {rows(groups.sizes[group])} {self.where}"
+        return f"{self.crowd(groups)[group]:,} of {rows_in_words(groups.sizes[group])} {self.where}"
 
 
-class _Neighbourhoods(_Crowd):
-    """The rule of `_Crowd` for two-sided neighbourhoods: not monotone, so rows are dealt."""
+class _NeighborhoodShare(_WindowShare):
+    """The rule of `_WindowShare` for two-sided neighbourhoods: not monotone, so rows are dealt."""
 
     where = "in the neighbourhood of one row"
 
     monotone = False
 
     def __init__(
-        self, near: Windows, m: int, speaks_of: str, allowed: Allowance | None = None
+        self, near: Windows, m: int, speaks_of: str, allowed: AllowedValues | None = None
     ) -> None:
         super().__init__(near, Fraction(m), speaks_of, allowed)
         self.m = m
@@ -272,7 +281,7 @@ class _Neighbourhoods(_Crowd):
                 allowed.first_of(near.first),
                 allowed.last_of(near.last),
             )
-        self.kernel = Kernel(kinds.CROWD, (1, m, 1, 0), np.concatenate(parts), order=order)
+        self.kernel = CompiledRule(kinds.CROWD, (1, m, 1, 0), np.concatenate(parts), order=order)
 
     def maxsize(self, groups: Groups) -> Ints:
         """Return the most rows of each group of which any two are similar (Def. 11)."""
@@ -291,10 +300,10 @@ class _Neighbourhoods(_Crowd):
 
     def numbers(self, codes: Ints, unit: int) -> Iterator[int]:
         """Yield numbers of hands to try where similar rows may meet, perhaps without crowding."""
-        # Less than 0: hands of whole columns; see `wideberth.kernels.kinds.columns`.
+        # Less than 0: hands of whole columns; see `wideberth.kernels.kinds.column_layout`.
         n = len(codes)
-        columns, _ = kinds.columns(n, unit, self.m)
-        least = kinds.fewest(int(self.crowd(self._whole(codes))[0]) - 1, n, 1, self.m)
+        columns, _ = kinds.column_layout(n, unit, self.m)
+        least = kinds.least_group_count(int(self.crowd(self._whole(codes))[0]) - 1, n, 1, self.m)
         hands = n // unit
         while columns or hands >= least:
             if columns > hands or hands < least:
@@ -302,7 +311,7 @@ class _Neighbourhoods(_Crowd):
                 columns = 0
             else:
                 yield hands
-                hands = kinds.fewer(hands, n, unit)
+                hands = kinds.next_group_count(hands, n, unit)
 
     def sought(self, codes: Ints, unit: int) -> Ints | None:
         """Look for groups by letting rows change places: a label for each row, None if none."""
@@ -316,13 +325,15 @@ class _Neighbourhoods(_Crowd):
         seen |= seen.T  # perhaps more than is near, never less
         if self.allowance is not None:
             seen = self.allowance.apart(seen, int(self.allowance.codes[codes].sum()))
-        return sought(Relation(seen), places.reshape(-1), Cap.of_crowd(self.wanted), unit)
+        return search_equal_groups(
+            SimilarityMatrix(seen), places.reshape(-1), NeighborCap.of_crowd(self.wanted), unit
+        )
 
     def ruled_out(self, codes: Ints, unit: int) -> Witness | None:
-        n, cap, whole = len(codes), Cap.of_crowd(self.wanted), self._whole(codes)
-        near = crowded(n, int(self.crowd(whole)[0]) - 1, cap, unit)
+        n, cap, whole = len(codes), NeighborCap.of_crowd(self.wanted), self._whole(codes)
+        near = row_witness(n, int(self.crowd(whole)[0]) - 1, cap, unit)
         # Of rows that are all similar, in any group, the first or the last has all in its reach.
-        return near or overfull(n, int(self.maxsize(whole)[0]), cap, unit)
+        return near or clique_witness(n, int(self.maxsize(whole)[0]), cap, unit)
 
     def _whole(self, codes: Ints) -> Groups:
         """Return all rows as one group."""
@@ -331,11 +342,11 @@ class _Neighbourhoods(_Crowd):
         return Groups(start=start, codes=held, counts=counts, width=len(self.reach))
 
 
-class _FractionalNeighbourhoods(Searched):
+class _FractionalNeighborhoodShare(SearchedRule):
     """At most 1/l of a group in a neighbourhood, l not whole: Theorem 1 does not hold for it."""
 
     def __init__(self, near: Windows, width: int, wanted: Fraction) -> None:
-        super().__init__(near, width, Cap.of_crowd(wanted), ceil(wanted))
+        super().__init__(near, width, NeighborCap.of_crowd(wanted), ceil(wanted))
         self.wanted = wanted
 
     def satisfies(self, groups: Groups) -> Bools:
@@ -346,7 +357,7 @@ class _FractionalNeighbourhoods(Searched):
 
     def reason(self, groups: Groups, group: int) -> str:
         crowd = self.crowd(groups)[group]
-        return f"{crowd:,} of {rows(groups.sizes[group])} {_Neighbourhoods.where}"
+        return f"{crowd:,} of {rows_in_words(groups.sizes[group])} {_NeighborhoodShare.where}"
 
 
 @register
@@ -386,12 +397,12 @@ class _Range(Rule):
         self.apart = fraction(principle.e) * self.numbers.per
         if self.numbers.units.dtype != object:
             lacking = -1 if self.missing is None else self.missing
-            self.kernel = Kernel(
+            self.kernel = CompiledRule(
                 kinds.RANGE, (self.k, ceil(self.apart), lacking), self.numbers.units
             )
 
     @remembered
-    def range(self, groups: Groups) -> Whole:
+    def range(self, groups: Groups) -> WholeNumbers:
         """Return the largest number of each group less the smallest, in units."""
         low, high = groups.start[:-1], groups.start[1:] - 1
         units = self.numbers.units
@@ -400,7 +411,7 @@ class _Range(Rule):
             # missing values alone has no range: it gets the same place twice.
             units = np.append(units, 0)
             high = np.maximum(high - (groups.codes[high] == self.missing), low)
-        span: Whole = units[groups.codes[high]] - units[groups.codes[low]]
+        span: WholeNumbers = units[groups.codes[high]] - units[groups.codes[low]]
         return span
 
     def satisfies(self, groups: Groups) -> Bools:
@@ -415,7 +426,8 @@ class _Range(Rule):
 
     def reason(self, groups: Groups, group: int) -> str:
         span = self.achieved(groups)["e"][group]
-        return f"{groups.distinct[group]:,} distinct in {rows(groups.sizes[group])}, range {span:g}"
+        rows = rows_in_words(groups.sizes[group])
+        return f"{groups.distinct[group]:,} distinct in {rows}, range {span:g}"
 
 
 @register
@@ -453,7 +465,7 @@ class _Variance(Rule):
         self.spread = fraction(principle.t) * numbers.per**2
         base = numbers.units[0] if len(numbers.units) else 0
         # Distances from the smallest value: as small as integers can be, and a missing row adds 0.
-        self.offset: Whole = numbers.units - base
+        self.offset: WholeNumbers = numbers.units - base
         self.known = np.ones(domain.size, dtype=np.int64)
         if domain.missing is not None:
             self.offset = np.append(self.offset, 0)
@@ -461,10 +473,10 @@ class _Variance(Rule):
         if self.offset.dtype != object:
             lacking = -1 if domain.missing is None else domain.missing
             numbers_ = (self.spread.numerator, self.spread.denominator, lacking)
-            self.kernel = Kernel(kinds.VARIANCE, numbers_, self.offset)
+            self.kernel = CompiledRule(kinds.VARIANCE, numbers_, self.offset)
 
     @remembered
-    def moments(self, groups: Groups) -> tuple[Whole, Whole]:
+    def moments(self, groups: Groups) -> tuple[WholeNumbers, WholeNumbers]:
         """Return the number n of rows with a value, and n² times the variance, in units²."""
         largest = int(self.offset.max(initial=0)) + 1
         bound = (int(groups.sizes.max()) * largest) ** 2
@@ -485,4 +497,5 @@ class _Variance(Rule):
         return {"t": ratios(spread, square)}
 
     def reason(self, groups: Groups, group: int) -> str:
-        return f"variance {self.achieved(groups)['t'][group]:.4g} over {rows(groups.sizes[group])}"
+        rows = rows_in_words(groups.sizes[group])
+        return f"variance {self.achieved(groups)['t'][group]:.4g} over {rows}"

@@ -12,8 +12,8 @@ from wideberth.core.exact import Bools, Floats, Ints, at_least, at_most, fractio
 from wideberth.core.groups import Groups
 from wideberth.errors import ParameterError, what_to_type
 from wideberth.kernels import kinds
-from wideberth.kernels.kinds import Kernel
-from wideberth.principles.base import Needs, Principle, Rule, parameter, register, rows
+from wideberth.kernels.kinds import CompiledRule
+from wideberth.principles.base import Needs, Principle, Rule, parameter, register, rows_in_words
 
 
 @register
@@ -48,7 +48,7 @@ class _AtLeast(Rule):
 
     def __init__(self, k: int) -> None:
         self.k = self.least = k
-        self.kernel = Kernel(kinds.SIZE, (k,))
+        self.kernel = CompiledRule(kinds.SIZE, (k,))
 
     def satisfies(self, groups: Groups) -> Bools:
         return groups.sizes >= self.k
@@ -57,7 +57,7 @@ class _AtLeast(Rule):
         return {"k": groups.sizes.astype(np.float64)}
 
     def reason(self, groups: Groups, group: int) -> str:
-        return f"{rows(groups.sizes[group])}, k = {self.k} wanted"
+        return f"{rows_in_words(groups.sizes[group])}, k = {self.k} wanted"
 
 
 @register
@@ -121,7 +121,9 @@ class _Presence(Rule):
 
     def reason(self, groups: Groups, group: int) -> str:
         people = _population(groups)[group]
-        return f"{rows(groups.sizes[group])} of {people:,} matching people in the population"
+        return (
+            f"{rows_in_words(groups.sizes[group])} of {people:,} matching people in the population"
+        )
 
 
 def _population(groups: Groups) -> Ints:

@@ -31,7 +31,7 @@ _SECONDS = 2 * 86_400  # a clock that is put forward skips a day at most
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Ends:
+class IntervalEnds:
     """The ends of the interval that each code of a quasi-identifier falls into."""
 
     lows: pl.Series
@@ -42,11 +42,11 @@ class Ends:
     high_places: Floats
 
 
-def ends(quasi: Quasi, grid: Grid | None = None) -> Ends:
+def interval_ends(quasi: Quasi, grid: Grid | None = None) -> IntervalEnds:
     """Work out both ends for every code that is not missing.
 
     >>> from wideberth.hierarchy.quasi import read_quasi
-    >>> age = ends(read_quasi(pl.Series("age", [23, 31])), 5)
+    >>> age = interval_ends(read_quasi(pl.Series("age", [23, 31])), 5)
     >>> age.low_texts.to_list(), age.high_texts.to_list()
     (['20', '30'], ['24', '34'])
     """
@@ -55,9 +55,9 @@ def ends(quasi: Quasi, grid: Grid | None = None) -> Ends:
     values = quasi.domain.values
     assert values is not None  # noqa: S101 - numbers and dates have values
     if grid is None:
-        texts = written(values)
+        texts = values_as_text(values)
         places = quasi.places[: len(values)]
-        return Ends(
+        return IntervalEnds(
             lows=values,
             highs=values,
             low_texts=texts,
@@ -75,10 +75,10 @@ def ends(quasi: Quasi, grid: Grid | None = None) -> Ends:
     return _numbers(quasi, values, grid)
 
 
-def written(values: pl.Series) -> pl.Series:
+def values_as_text(values: pl.Series) -> pl.Series:
     """Write values as people do: 25 for 25.0, no fractions of whole seconds.
 
-    >>> written(pl.Series([25.0, 0.1])).to_list()
+    >>> values_as_text(pl.Series([25.0, 0.1])).to_list()
     ['25', '0.1']
     """
     if values.dtype == pl.Duration:
@@ -109,7 +109,7 @@ def step_of(name: str, grid: Grid, *, integer: bool) -> Fraction:
     return step
 
 
-def _numbers(quasi: Quasi, values: pl.Series, grid: Grid) -> Ends:
+def _numbers(quasi: Quasi, values: pl.Series, grid: Grid) -> IntervalEnds:
     """Put every number into its cell, from one multiple of the step to the next."""
     # Both ends are closed: whole numbers end just before the next multiple, others at it.
     integer = values.dtype.is_integer()
@@ -130,7 +130,7 @@ def _numbers(quasi: Quasi, values: pl.Series, grid: Grid) -> Ends:
 
     low, low_text, low_place = of(lows)
     high, high_text, high_place = of(highs)
-    return Ends(
+    return IntervalEnds(
         lows=low,
         highs=high,
         low_texts=low_text,
@@ -166,7 +166,7 @@ def _along(exact: list[Fraction], numbers: Numbers) -> Floats:
     return np.array([float((end - first) / span) if span else 0.0 for end in exact])
 
 
-def _calendar(quasi: Quasi, values: pl.Series, grid: Grid) -> Ends:
+def _calendar(quasi: Quasi, values: pl.Series, grid: Grid) -> IntervalEnds:
     """Put every date into its period, from its first day to its last."""
     days = values.dt.date() if values.dtype == pl.Datetime else values
     if isinstance(grid, str) and grid in UNITS:
@@ -204,11 +204,11 @@ def _calendar(quasi: Quasi, values: pl.Series, grid: Grid) -> Ends:
         return (ends_in_days - floats[0]) / span if span else np.zeros(len(floats))
 
     whole_days = values.dtype == pl.Date
-    return Ends(
+    return IntervalEnds(
         lows=lows,
         highs=highs,
-        low_texts=written(first),
-        high_texts=written(last),
+        low_texts=values_as_text(first),
+        high_texts=values_as_text(last),
         low_places=along(_days(first)),
         high_places=along(_days(last if whole_days else after)),
     )

@@ -15,9 +15,9 @@ import numpy as np
 import polars as pl
 
 from wideberth import io
-from wideberth.algorithms.anatomy import Dealt, anatomize
+from wideberth.algorithms.anatomy import AnatomyGroups, anatomize
 from wideberth.algorithms.demand import Demand
-from wideberth.algorithms.mondrian.arrangement import reordered
+from wideberth.algorithms.mondrian.arrangement import reorder_demands
 from wideberth.checks.check import check
 from wideberth.core.codes import Column, Domain
 from wideberth.core.groups import Groups
@@ -30,19 +30,25 @@ from wideberth.errors import (
     VerificationError,
     what_to_type,
 )
-from wideberth.io.manifest import MANIFEST, NAMES, manifest_path, sha256
-from wideberth.io.sanitize import forgetful_series
+from wideberth.io.manifest import MANIFEST, TABLE_ROLES, manifest_path, sha256
+from wideberth.io.sanitize import sanitized_series
 from wideberth.kernels.randomness import RootKey, Stream
-from wideberth.policy.policy import GROUP
+from wideberth.policy.policy import GROUP_COLUMN
 from wideberth.policy.request import Request
-from wideberth.policy.two_tables import COUNT, join, require_fit
+from wideberth.policy.two_tables import COUNT, join, require_anatomy_principle
 from wideberth.principles.allowance import commonly_allowed
-from wideberth.principles.columns import compares
-from wideberth.release.prepare import demands_of, identity
-from wideberth.release.publish import group_ids, original_rows, publish, require_new, row_order
-from wideberth.release.release import Release, describe, fingerprint, manifest_text
-from wideberth.release.styles import exposed
-from wideberth.release.verify import require_anatomy, require_principles
+from wideberth.principles.columns import compares_with_table
+from wideberth.release.prepare import demands_of, release_identity
+from wideberth.release.publish import (
+    group_ids,
+    original_rows,
+    publish,
+    random_row_order,
+    require_new_name,
+)
+from wideberth.release.release import Release, compose_manifest, manifest_text, table_fingerprint
+from wideberth.release.styles import exposure_caution
+from wideberth.release.verify import require_principles, require_true_anatomy
 from wideberth.utility.metrics import AnatomyFigures
 from wideberth.utility.queries import query_error
 from wideberth.utility.workload import QueryError
@@ -51,7 +57,7 @@ from wideberth.utility.workload import QueryError
 # An anatomised release: exact quasi-identifiers in one table, sensitive values in another.
 
 
-class Targets(NamedTuple):
+class AnatomyFiles(NamedTuple):
     """The files of an anatomised release, and the folder that is made for them if need be."""
 
     quasi: Path
@@ -65,10 +71,10 @@ class Targets(NamedTuple):
         return self[:3]
 
 
-def targets(output: Sequence[str | Path], suffix: str) -> Targets:
+def anatomy_files(output: Sequence[str | Path], suffix: str) -> AnatomyFiles:
     """Return the files that an anatomised release is written to.
 
-    >>> [str(path) for path in targets(["out"], ".csv").files]
+    >>> [str(path) for path in anatomy_files(["out"], ".csv").files]
     ['out/quasi.csv', 'out/sensitive.csv', 'out/manifest.json']
     """
     # output: a folder, or two files, of which the first is for the quasi-identifiers.
@@ -76,7 +82,7 @@ def targets(output: Sequence[str | Path], suffix: str) -> Targets:
         quasi, sensitive = map(Path, output)
         if quasi.resolve() == sensitive.resolve():
             raise OutputError("both tables would be written to one file", hint="name two files")
-        return Targets(quasi, sensitive, manifest_path(quasi))
+        return AnatomyFiles(quasi, sensitive, manifest_path(quasi))
     if len(output) > 2:
         raise OutputError(
             f"an anatomised release is two tables, not {len(output)}", hint="name two files"
@@ -87,8 +93,8 @@ def targets(output: Sequence[str | Path], suffix: str) -> Targets:
             f"an anatomised release is two tables, {folder} is one file",
             hint="-o FOLDER, or -o QUASI-FILE -o SENSITIVE-FILE",
         )
-    quasi, sensitive = (folder / f"{name}{suffix}" for name in NAMES)
-    return Targets(quasi, sensitive, folder / MANIFEST, folder)
+    quasi, sensitive = (folder / f"{name}{suffix}" for name in TABLE_ROLES)
+    return AnatomyFiles(quasi, sensitive, folder / MANIFEST, folder)
 
 
 def suffix_for(source: str | Path | None) -> str:
@@ -96,7 +102,9 @@ def suffix_for(source: str | Path | None) -> str:
     return ".csv" if source is None else io.suffix_of(source).removesuffix(".gz")
 
 
-def check_targets(goal: Targets, *, force: bool, sources: Sequence[str | Path] = ()) -> None:
+def check_anatomy_files(
+    goal: AnatomyFiles, *, force: bool, sources: Sequence[str | Path] = ()
+) -> None:
     """Raise now what writing would raise later, after the work."""
     if goal.folder is not None and not goal.folder.is_dir():
         if goal.folder.exists():
@@ -107,29 +115,29 @@ def check_targets(goal: Targets, *, force: bool, sources: Sequence[str | Path] =
         return
     for path in goal.files:
         io.check_target(path, force=force, table=path != goal.manifest, sources=sources)
-    for path in others(goal):
+    for path in other_format_tables(goal):
         raise OutputError(
             f"{path} is of another release, which beside this one would give away more than both",
             hint="remove it, or choose another folder",
         )
 
 
-def repair(goal: Targets) -> None:
+def repair_anatomy(goal: AnatomyFiles) -> None:
     """Put in order what runs have left that were stopped in this place, whatever their format."""
     known = list(goal.files)
     if goal.folder is not None:
-        known += [goal.folder / f"{name}{suffix}" for name in NAMES for suffix in io.SUFFIXES]
+        known += [goal.folder / f"{name}{suffix}" for name in TABLE_ROLES for suffix in io.SUFFIXES]
     io.repair(*known)
-    io.sweep(*known)
+    io.sweep_drafts(*known)
 
 
-def others(goal: Targets) -> list[Path]:
+def other_format_tables(goal: AnatomyFiles) -> list[Path]:
     """Return tables of another format in the folder: those of an earlier release."""
     found = [] if goal.folder is None else sorted(goal.folder.iterdir())
     return [
         path
         for path in found
-        if path not in goal.files and io.is_table(path) and path.name.split(".")[0] in NAMES
+        if path not in goal.files and io.is_table(path) and path.name.split(".")[0] in TABLE_ROLES
     ]
 
 
@@ -139,7 +147,8 @@ def published(folder: str | Path) -> tuple[Path, Path] | None:
     if not folder.is_dir():
         return None
     found = [
-        [path for path in sorted(folder.glob(f"{name}.*")) if io.is_table(path)] for name in NAMES
+        [path for path in sorted(folder.glob(f"{name}.*")) if io.is_table(path)]
+        for name in TABLE_ROLES
     ]
     if [len(paths) for paths in found] != [1, 1]:
         return None
@@ -208,10 +217,10 @@ class Anatomy(Release):
         dict
             The manifest as written, with names and SHA-256 of the files.
         """
-        goal = targets([path] if sensitive is None else [path, sensitive], self.suffix)
+        goal = anatomy_files([path] if sensitive is None else [path, sensitive], self.suffix)
         frames = [io.adopt(table)[0] for table in (self.table, self.sensitive)]
-        repair(goal)
-        check_targets(goal, force=force)
+        repair_anatomy(goal)
+        check_anatomy_files(goal, force=force)
         with _folder(goal.folder), io.drafts(*goal.files, force=force) as drafts:
             *files, note = drafts
             for frame, file in zip(frames, files, strict=True):
@@ -222,7 +231,7 @@ class Anatomy(Release):
                 hashes = list(hashing)
             output = {
                 part: {"name": target.name, "sha256": digest}
-                for part, target, digest in zip(NAMES, goal.files[:2], hashes, strict=True)
+                for part, target, digest in zip(TABLE_ROLES, goal.files[:2], hashes, strict=True)
             }
             written = dict(zip(goal.files, frames, strict=False))
             manifest = self._described(output, written)
@@ -232,7 +241,7 @@ class Anatomy(Release):
     def _check_files(self, files: Sequence[Path], frames: Sequence[pl.DataFrame]) -> None:
         """Read both files back and check that what is in them keeps the principles."""
         exact = all(io.holds(*pair) for pair in zip(files, frames, strict=True))
-        if exact and fingerprint(*frames) == self.fingerprint:
+        if exact and table_fingerprint(*frames) == self.fingerprint:
             return  # what was verified, to the letter
         written = [io.read(file, io.ReadOptions(missing=("",))) for file in files]
         for found, frame in zip(written, frames, strict=True):
@@ -309,7 +318,7 @@ def by_anatomy(
         # If it is to be repeatable, the same groups whatever the order of the rows.
         given = request.by_content() if root.repeatable else np.arange(rows)
         dealt = anatomize(
-            reordered(demands, given) if root.repeatable else demands,
+            reorder_demands(demands, given) if root.repeatable else demands,
             rows,
             rng=Stream(key, "dealing"),
             method=how.method,
@@ -332,13 +341,13 @@ def by_anatomy(
             hint='ask for more as well, such as "frequency-l:l=2"',
         )
     with clock("publishing", rows):
-        order = row_order(len(dealt.rows), key)
+        order = random_row_order(len(dealt.rows), key)
         ids = group_ids(group, partition, order, key)
         shown = dealt.rows[order]
         gone = {*request.roles["identifier"], value}
         kept = [name for name in request.columns if name not in gone]
         quasi = publish(request, shown, [*kept, group], {group: ids})
-        lines = counted(ids, frame[value][shown])
+        lines = sorted_value_counts(ids, frame[value][shown])
         sensitive = publish(
             request,
             shown[lines["row"].to_numpy()],
@@ -355,14 +364,16 @@ def by_anatomy(
         **request.guarded,
     }
     lost = rows - len(dealt.rows)
-    if lost and any(compares(p) for p in request.principles):
+    if lost and any(compares_with_table(p) for p in request.principles):
         # What t-closeness compares with, in an order that tells nothing.
         shuffled = frame[value][Stream(key, "reference").permutation(rows)]
-        question["reference"] = pl.DataFrame([forgetful_series(shuffled)])
+        question["reference"] = pl.DataFrame([sanitized_series(shuffled)])
     with clock("verifying", rows):
-        require_anatomy(published, counts, frame, shown, untouched=kept, group=group, value=value)
+        require_true_anatomy(
+            published, counts, frame, shown, untouched=kept, group=group, value=value
+        )
         verified = require_principles(published, question)
-    manifest = describe(
+    manifest = compose_manifest(
         request,
         made={"anatomy": _account(dealt, rows)},
         suppressed=lost,
@@ -373,23 +384,23 @@ def by_anatomy(
         group=group,
         seconds=clock.seconds,
     )
-    manifest["output"] = {part: {"name": None, "sha256": None} for part in NAMES}
+    manifest["output"] = {part: {"name": None, "sha256": None} for part in TABLE_ROLES}
     return Anatomy(
         quasi,
         manifest,
         question,
         verified,
-        fingerprint(published, counts),
+        table_fingerprint(published, counts),
         _row_order=partial(original_rows, dealt.rows if lost else rows, key),
         sensitive=sensitive,
         suffix=suffix_for(request.source),
     )
 
 
-def counted(ids: pl.Series, values: pl.Series) -> pl.DataFrame:
+def sorted_value_counts(ids: pl.Series, values: pl.Series) -> pl.DataFrame:
     """Count the values of each group, sorted as text: in no order that rows have.
 
-    >>> counted(pl.Series([2, 1, 2, 2]), pl.Series(["b", "c", "a", "b"])).rows()
+    >>> sorted_value_counts(pl.Series([2, 1, 2, 2]), pl.Series(["b", "c", "a", "b"])).rows()
     [(1, 'c', 1, 1), (2, 'a', 2, 1), (2, 'b', 0, 2)]
     """
     # Columns: `group`, `value`, a `row` that has it, and the `count` of such rows.
@@ -407,12 +418,12 @@ def counted(ids: pl.Series, values: pl.Series) -> pl.DataFrame:
 
 def _identity(request: Request, demands: Sequence[Demand]) -> Iterator[object]:
     """Yield what the release depends on; see `RootKey.bound`."""
-    yield from identity(request, (), demands, ())
+    yield from release_identity(request, (), demands, ())
     for name in request.roles["quasi"]:  # which may be of any type here, and are not encoded
         yield sorted(Counter(map(str, request.frame[name].to_list())).items())
 
 
-def several(sensitive: Sequence[str]) -> ParameterError:
+def one_attribute_error(sensitive: Sequence[str]) -> ParameterError:
     """Return the refusal of more than one sensitive attribute."""
     return ParameterError(
         f"anatomy publishes one sensitive attribute, not {len(sensitive)}",
@@ -430,16 +441,16 @@ def _names(request: Request) -> tuple[str, str]:
     if not sensitive:
         raise ParameterError("anatomy needs a sensitive attribute", hint="name one")
     if len(sensitive) != 1:
-        raise several(sensitive)
+        raise one_attribute_error(sensitive)
     for principle in request.principles:
-        require_fit(principle)
+        require_anatomy_principle(principle)
     if request.group is False:
         raise ParameterError(
             "anatomy cannot do without group ids: they hold its two tables together",
-            hint=f'group="{GROUP}"',
+            hint=f'group="{GROUP_COLUMN}"',
         )
-    group = GROUP if request.group in (None, True) else str(request.group)
-    require_new(group, request.columns, 'group="another name"')
+    group = GROUP_COLUMN if request.group in (None, True) else str(request.group)
+    require_new_name(group, request.columns, 'group="another name"')
     if COUNT in (group, sensitive[0]):
         raise ParameterError(
             f"the table of sensitive values has a column '{COUNT}' of its own",
@@ -448,7 +459,7 @@ def _names(request: Request) -> tuple[str, str]:
     return group, sensitive[0]
 
 
-def _account(dealt: Dealt, rows: int) -> dict[str, object]:
+def _account(dealt: AnatomyGroups, rows: int) -> dict[str, object]:
     """Return how the groups were made, and whether fewer rows could have been left out."""
     lost = rows - len(dealt.rows)
     return {
@@ -458,7 +469,7 @@ def _account(dealt: Dealt, rows: int) -> dict[str, object]:
     }
 
 
-def _histograms(demands: Sequence[Demand], dealt: Dealt) -> tuple[Groups, Domain]:
+def _histograms(demands: Sequence[Demand], dealt: AnatomyGroups) -> tuple[Groups, Domain]:
     """Return the sensitive values of each group, and what their codes mean."""
     column = next(d.column for d in demands if d.column is not None)
     kept = Column(column.codes[dealt.rows], column.domain)
@@ -474,7 +485,7 @@ def _exposed(request: Request) -> list[str]:
         counted = request.frame[name].alias("").drop_nulls().value_counts()
         counts = counted["count"].to_numpy().astype(np.int64)
         values = counted.to_series(0)
-        cautions += exposed(name, values, counts, "its column publishes", exact=True)
+        cautions += exposure_caution(name, values, counts, "its column publishes", exact=True)
     return cautions
 
 

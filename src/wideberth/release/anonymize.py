@@ -17,38 +17,44 @@ from wideberth import io
 from wideberth.algorithms.demand import Demand
 from wideberth.algorithms.lattice.generalize import generalize
 from wideberth.algorithms.lattice.measures import Facts
-from wideberth.algorithms.lattice.problem import Ground
+from wideberth.algorithms.lattice.problem import LatticeProblem
 from wideberth.algorithms.mondrian.split import split
-from wideberth.algorithms.suppression import suppress, with_rows
+from wideberth.algorithms.suppression import hint_at_suppression, suppress
 from wideberth.core.codes import Codes, encode
 from wideberth.core.exact import Ints
 from wideberth.core.groups import Partition
 from wideberth.core.memory import bounded
 from wideberth.core.progress import Clock, Progress
-from wideberth.core.questions import is_remarked, on_values
-from wideberth.core.text import counted, listed
+from wideberth.core.questions import is_remarked, value_remarks
+from wideberth.core.text import counted, join_names
 from wideberth.engines import engine_for
 from wideberth.errors import InfeasibleError, ParameterError, PrivacyWarning
-from wideberth.hierarchy.quasi import Quasi, in_doubt
-from wideberth.io.sanitize import forgetful_series
+from wideberth.hierarchy.quasi import Quasi, hierarchy_doubts
+from wideberth.io.sanitize import sanitized_series
 from wideberth.kernels.randomness import RootKey, Stream
 from wideberth.policy.guesses import looks_of
-from wideberth.policy.policy import GROUP, Policy
+from wideberth.policy.policy import GROUP_COLUMN, Policy
 from wideberth.policy.request import Request
 from wideberth.policy.settings import Grid
-from wideberth.policy.strays import on_rows
+from wideberth.policy.strays import non_person_remarks
 from wideberth.principles import Principle
-from wideberth.principles.columns import compares
-from wideberth.principles.feasibility.refusal import refusal
+from wideberth.principles.columns import compares_with_table
+from wideberth.principles.feasibility.refusal import infeasible_error
 from wideberth.release.anatomized import by_anatomy
-from wideberth.release.lattice import Leveled, account, ground_of, settings_of
-from wideberth.release.prepare import blaming, demands_of, identity, quasis_of
-from wideberth.release.publish import group_ids, original_rows, publish, require_new, row_order
-from wideberth.release.recode import Recoded, endless_sets, recode
-from wideberth.release.release import Release, describe, fingerprint, percentages
-from wideberth.release.styles import Style, require_coarse, styles
-from wideberth.release.trials import tried, untried
-from wideberth.release.verify import require_principles, require_truth
+from wideberth.release.lattice import LatticeRecoding, lattice_account, lattice_problem, settings_of
+from wideberth.release.prepare import blame_policy, demands_of, quasis_of, release_identity
+from wideberth.release.publish import (
+    group_ids,
+    original_rows,
+    publish,
+    random_row_order,
+    require_new_name,
+)
+from wideberth.release.recode import RecodedColumns, long_set_cautions, recode
+from wideberth.release.release import Release, compose_manifest, percentages, table_fingerprint
+from wideberth.release.styles import Recoding, choose_recodings, require_coarse_recoding
+from wideberth.release.trials import try_proposals, untried_proposals
+from wideberth.release.verify import require_principles, require_true_labels
 
 #: How many rows tell what a column looks like, and how many columns are named.
 _HEAD, _NAMED = 1_000, 10
@@ -209,7 +215,7 @@ def anonymize(
         warnings.warn(_FIXED, PrivacyWarning, stacklevel=2)
     if (engine := engine_for(table, memory)) is not None:
         try:
-            with blaming(policy, principles, levels):
+            with blame_policy(policy, principles, levels):
                 made: Release = engine.anonymize(
                     table,
                     memory=memory,
@@ -220,7 +226,7 @@ def anonymize(
                     progress=progress,
                 )
         except InfeasibleError as error:
-            raise untried(error) from None
+            raise untried_proposals(error) from None
         return made
     if bucket_rows is not None:
         raise ParameterError(
@@ -233,9 +239,9 @@ def anonymize(
 
     def run(request: Request, clock: Clock, told: Progress | None) -> Release:
         if request.transform.exact:
-            with blaming(policy, principles, method, group_rows):
+            with blame_policy(policy, principles, method, group_rows):
                 return by_anatomy(request, clock=clock, cautions=cautions, root=root)
-        blame = blaming(policy, principles, levels)
+        blame = blame_policy(policy, principles, levels)
         return _by_groups(request, clock, blame, cautions, root, threads, told)
 
     with bounded(request.transform.memory_for_distances):
@@ -243,12 +249,12 @@ def anonymize(
             return run(request, clock, progress)
         except InfeasibleError as error:
             if not trials:
-                raise untried(error) from None
+                raise untried_proposals(error) from None
 
             def again(other: Request) -> Release:
                 return run(other, Clock(None), None)
 
-            raise tried(error, request, again, progress) from None
+            raise try_proposals(error, request, again, progress) from None
 
 
 def _by_groups(
@@ -264,8 +270,8 @@ def _by_groups(
     with clock("encoding", request.frame.height), blame:
         key = _key_of(request, root)
         task = _prepare(request, key, repeatable=root.repeatable)
-    cautions = [*cautions, *in_doubt(task.quasis)]  # of which a warning was given
-    cautions += warned(require_coarse(task.quasis, task.styles))
+    cautions = [*cautions, *hierarchy_doubts(task.quasis)]  # of which a warning was given
+    cautions += warn_of_choices(require_coarse_recoding(task.quasis, task.styles))
     total = request.frame.height
     request = request.lighter()
     besides = None
@@ -279,7 +285,7 @@ def _by_groups(
         )
     task, partition = made.task, made.partition
     with clock("recoding", len(task.rows)):
-        order = row_order(len(task.rows), key)
+        order = random_row_order(len(task.rows), key)
         recoded = made.recode(order)
         ids = None if task.group is None else group_ids(task.group, partition, order, key)
         published = _publish(request, task.rows[order], recoded, ids)
@@ -300,7 +306,7 @@ def _by_groups(
     kinds = {q.name: request.types[q.name] for q in task.quasis if q.name in request.types}
     question["types"] = {**question["types"], **kinds}
     with clock("verifying", len(task.rows)):
-        require_truth(
+        require_true_labels(
             frame,
             task.frame,
             order,
@@ -311,10 +317,10 @@ def _by_groups(
             consistent=made.consistent,
         )
         told, weights = made.told, [quasi.weight for quasi in task.quasis]
-        cautions = [*cautions, *endless_sets(recoded.starred, task.styles, len(task.rows))]
+        cautions = [*cautions, *long_set_cautions(recoded.starred, task.styles, len(task.rows))]
         del task, made, order, ids  # the original; a large table leaves little room for the rest
         verified = require_principles(frame, question)
-    manifest = describe(
+    manifest = compose_manifest(
         request,
         made=told,
         suppressed=suppressed,
@@ -330,7 +336,7 @@ def _by_groups(
         manifest,
         question,
         verified,
-        fingerprint(frame),
+        table_fingerprint(frame),
         _row_order=partial(original_rows, kept, key),
     )
 
@@ -371,16 +377,16 @@ def cautions_of(request: Request, root: RootKey) -> list[str]:
         cautions.append(_MATCHING)
     for name in request.roles["quasi"]:
         if is_remarked(request.frame[name].dtype) and request.frame.height:
-            cautions += on_values(name, request.frame[name].alias("").unique())
-    cautions += on_rows(request.frame)
-    cautions += on_unknown(request)
+            cautions += value_remarks(name, request.frame[name].alias("").unique())
+    cautions += non_person_remarks(request.frame)
+    cautions += caution_unknown_columns(request)
     return cautions + [
         f"no principle protects '{column}': its values may be the same in all rows of a group"
         for column in request.unguarded
     ]
 
 
-def on_unknown(request: Request) -> list[str]:
+def caution_unknown_columns(request: Request) -> list[str]:
     """Warn of columns that are published exactly though nobody can tell what they hold."""
     # If the rows are not in memory, only the names of the columns are judged.
     harmless = request.roles["insensitive"]
@@ -399,7 +405,7 @@ def on_unknown(request: Request) -> list[str]:
         else "are published exactly, as insensitive, though their names do not show what they "
         "hold: make sure that they are harmless"
     )
-    return [f"{listed(names)} {said}"]
+    return [f"{join_names(names)} {said}"]
 
 
 def _varies(series: pl.Series) -> bool:
@@ -408,7 +414,7 @@ def _varies(series: pl.Series) -> bool:
     return not len(plain) or plain.dtype.is_nested() or plain.n_unique() > 1
 
 
-def warned(cautions: Sequence[str]) -> Sequence[str]:
+def warn_of_choices(cautions: Sequence[str]) -> Sequence[str]:
     """Warn of what is not refused, but gives an adversary more than usual."""
     for caution in cautions:
         warnings.warn(caution, PrivacyWarning, stacklevel=4)
@@ -422,10 +428,10 @@ def _key_of(request: Request, root: RootKey) -> bytes:
     frame = request.frame
     quasis, demands = quasis_of(request, frame), demands_of(request, frame)
     unguarded = [encode(frame[name]).domain for name in request.unguarded]
-    return root.bound(identity(request, quasis, demands, unguarded))
+    return root.bound(release_identity(request, quasis, demands, unguarded))
 
 
-def _prepare(request: Request, key: bytes, *, repeatable: bool) -> Task:
+def _prepare(request: Request, key: bytes, *, repeatable: bool) -> PreparedTable:
     """Encode the table, and leave out rows if it cannot be published otherwise."""
     rows = np.arange(request.frame.height)
     demands = demands_of(request, request.frame)
@@ -441,20 +447,20 @@ def _prepare(request: Request, key: bytes, *, repeatable: bool) -> Task:
         demands = demands_of(request, request.frame[rows])
         for demand in demands:
             if not len(rows) or not _feasible(demand, len(rows)):
-                why = refusal(demand.principle, demand.column, len(rows))
+                why = infeasible_error(demand.principle, demand.column, len(rows))
                 # Of these rows it is proven, if at all: others might have been left out.
                 raise why.hedged("which rows to leave out is not known")
     frame = request.frame[rows] if len(gone) else request.frame
     untouched = [*request.roles["sensitive"], *request.roles["insensitive"]]
     quasis = quasis_of(request, frame)
     wish = request.transform
-    how = styles(quasis, wish.recoding, wish.align, wish.max_set)
+    how = choose_recodings(quasis, wish.recoding, wish.align, wish.max_set)
     ground = None
     if lattice:
-        ground = ground_of(quasis, demands, request.transform)
-        how = {quasi.name: Style("hierarchy") for quasi in quasis}
-    check_names(request, quasis, how, group)
-    return Task(
+        ground = lattice_problem(quasis, demands, request.transform)
+        how = {quasi.name: Recoding("hierarchy") for quasi in quasis}
+    require_new_names(request, quasis, how, group)
+    return PreparedTable(
         rows=rows,
         frame=pl.DataFrame([frame[name] for name in untouched]),
         quasis=quasis,
@@ -477,12 +483,12 @@ def group_column(request: Request, demands: Sequence[Demand]) -> str | None:
             )
         return None
     if request.group is None:
-        return None if intricate is None else GROUP
+        return None if intricate is None else GROUP_COLUMN
     return str(request.group)
 
 
-def check_names(
-    request: Request, quasis: Sequence[Quasi], how: Mapping[str, Style], group: str | None
+def require_new_names(
+    request: Request, quasis: Sequence[Quasi], how: Mapping[str, Recoding], group: str | None
 ) -> None:
     """Refuse new columns with the names of others."""
     taken = list(request.frame.columns)
@@ -491,7 +497,7 @@ def check_names(
         fresh.append(group)
     for name in fresh:
         hint = 'group="another name"' if name == group else f"rename the table's '{name}'"
-        require_new(name, taken, hint)
+        require_new_name(name, taken, hint)
         taken.append(name)
 
 
@@ -502,7 +508,7 @@ def _feasible(demand: Demand, rows: int) -> bool:
     return bool(demand.rule.feasible(groups)[0])
 
 
-def _telling(frame: pl.DataFrame, task: Task) -> list[str]:
+def _telling(frame: pl.DataFrame, task: PreparedTable) -> list[str]:
     """Return the published quasi-identifiers, but for those that are missing in all rows."""
     # Those no longer tell groups apart, and a check would take them for a mistake.
     names = [name for q in task.quasis for name in task.styles[q.name].columns(q)]
@@ -515,7 +521,7 @@ def _telling(frame: pl.DataFrame, task: Task) -> list[str]:
     return telling
 
 
-def _publish(request: Request, rows: Ints, recoded: Recoded, ids: pl.Series | None) -> Any:
+def _publish(request: Request, rows: Ints, recoded: RecodedColumns, ids: pl.Series | None) -> Any:
     """Put the release together, in the table's own order of columns."""
     new = {series.name: series for columns in recoded.columns.values() for series in columns}
     names = []
@@ -535,39 +541,39 @@ def _publish(request: Request, rows: Ints, recoded: Recoded, ids: pl.Series | No
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Task:
+class PreparedTable:
     """The rows that will be published, made ready for the algorithm."""
 
     rows: Ints
     frame: pl.DataFrame  # the columns that are published as they are
     quasis: Sequence[Quasi]
     demands: Sequence[Demand]
-    styles: Mapping[str, Style]
+    styles: Mapping[str, Recoding]
     group: str | None
-    ground: Ground | None  # the lattice, if levels are to be chosen
+    ground: LatticeProblem | None  # the lattice, if levels are to be chosen
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Made:
+class GroupingResult:
     """Groups, and how they are published."""
 
-    task: Task  # with the rows that are left
+    task: PreparedTable  # with the rows that are left
     partition: Partition
-    recode: Callable[[Ints], Recoded]  # returns what is published, for the rows in an order
+    recode: Callable[[Ints], RecodedColumns]  # returns what is published, for the rows in an order
     told: Mapping[str, Any]  # what the manifest says of how it was made
     question: Mapping[str, Any] = field(default_factory=dict)  # what `check` must know besides
     consistent: bool = False  # whether equal values are published alike
 
 
 def by_splitting(
-    task: Task,
+    task: PreparedTable,
     request: Request,
     key: bytes,
     threads: int | None,
     progress: Progress | None,
     *,
     besides: Sequence[Codes] | None = None,
-) -> Made:
+) -> GroupingResult:
     """Split the table again and again."""
     try:
         outcome = split(
@@ -584,8 +590,8 @@ def by_splitting(
         rows = request.frame.height
         if len(task.rows) < rows:  # others might have been left out instead
             raise error.hedged("which rows to leave out is not known") from None
-        raise with_rows(error, rows, request.transform.suppression_limit) from None
-    return Made(
+        raise hint_at_suppression(error, rows, request.transform.suppression_limit) from None
+    return GroupingResult(
         task=task,
         partition=outcome.partition,
         recode=lambda order: recode(
@@ -595,10 +601,12 @@ def by_splitting(
     )
 
 
-def by_levels(task: Task, request: Request, key: bytes, progress: Progress | None) -> Made:
+def by_levels(
+    task: PreparedTable, request: Request, key: bytes, progress: Progress | None
+) -> GroupingResult:
     """Choose a level for each quasi-identifier; leave out the rows of groups that fail then."""
     assert task.ground is not None  # noqa: S101 - whoever asks for levels has them
-    leveled = Leveled(generalize(task.ground, settings_of(request.transform), progress))
+    leveled = LatticeRecoding(generalize(task.ground, settings_of(request.transform), progress))
     rows = leveled.rows
     rest = replace(
         task,
@@ -607,16 +615,16 @@ def by_levels(task: Task, request: Request, key: bytes, progress: Progress | Non
         quasis=[replace(quasi, codes=quasi.codes[rows]) for quasi in task.quasis],
     )
     question = {}
-    if len(rows) < len(task.rows) and any(compares(p) for p in request.principles):
+    if len(rows) < len(task.rows) and any(compares_with_table(p) for p in request.principles):
         # What t-closeness compares with, in an order that tells nothing.
         order = Stream(key, "reference").permutation(len(task.rows))
         columns = [task.frame[name][order] for name in request.roles["sensitive"]]
-        question = {"reference": pl.DataFrame([forgetful_series(series) for series in columns])}
-    return Made(
+        question = {"reference": pl.DataFrame([sanitized_series(series) for series in columns])}
+    return GroupingResult(
         task=rest,
         partition=leveled.partition,
         recode=leveled.recoded,
-        told={"lattice": account(leveled.made)},
+        told={"lattice": lattice_account(leveled.made)},
         question=question,
         consistent=len(leveled.made.rounds) == 1,
     )

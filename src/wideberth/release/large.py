@@ -6,26 +6,26 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from wideberth.algorithms.mondrian.split import block_of
-from wideberth.checks.check import lookalikes
+from wideberth.algorithms.mondrian.split import rank_block_rows
+from wideberth.checks.check import lookalike_notes
 from wideberth.checks.result import CheckResult
 from wideberth.core.codes import Codes
 from wideberth.core.exact import Ints
 from wideberth.core.progress import Clock, Progress
-from wideberth.engines.split.growth import Growing, Tree
-from wideberth.engines.split.scan import Scan, Sheets
+from wideberth.engines.split.growth import SplitTree, SplitTreeBuilder
+from wideberth.engines.split.scan import Scan, ScanCounts
 from wideberth.errors import EngineError, ParameterError, VerificationError
-from wideberth.hierarchy.quasi import in_doubt
+from wideberth.hierarchy.quasi import hierarchy_doubts
 from wideberth.kernels.randomness import RootKey
 from wideberth.policy.people import People
 from wideberth.policy.request import Request, require_people
-from wideberth.policy.strays import Strays
-from wideberth.principles.counts import Digest
-from wideberth.release.anonymize import cautions_of, warned
-from wideberth.release.parts import Job, Labels, added, bind, choose
-from wideberth.release.recode import endless_sets
-from wideberth.release.release import describe, percentages
-from wideberth.release.styles import require_coarse
+from wideberth.policy.strays import NonPersonRows
+from wideberth.principles.counts import DistinctCounts
+from wideberth.release.anonymize import cautions_of, warn_of_choices
+from wideberth.release.parts import BoundRequest, LabelTable, bind, choose_levels, sum_part_figures
+from wideberth.release.recode import long_set_cautions
+from wideberth.release.release import compose_manifest, percentages
+from wideberth.release.styles import require_coarse_recoding
 
 #: How many rows a worker takes at a time, unless somebody says otherwise.
 BUCKET_ROWS = 500_000
@@ -38,7 +38,7 @@ class Engine(Protocol):
 
     name: str
 
-    def digest(self, columns: tuple[str, ...]) -> Digest:
+    def digest(self, columns: tuple[str, ...]) -> DistinctCounts:
         """Return the distinct values of columns, counted."""
         ...
 
@@ -46,32 +46,32 @@ class Engine(Protocol):
         """Return the identifier that repeats; `person` says where to look for it."""
         ...
 
-    def strays(self) -> Strays:
+    def strays(self) -> NonPersonRows:
         """Return the rows that are no people."""
         ...
 
-    def encode(self, job: Job) -> None:
+    def encode(self, job: BoundRequest) -> None:
         """Give rows the codes that the job speaks of; from now on only these are looked at."""
         ...
 
-    def look(self, scan: Scan) -> Sheets:
+    def look(self, scan: Scan) -> ScanCounts:
         """Look at all rows once."""
         ...
 
     def finish(
-        self, job: Job, tree: Tree, columns: Sequence[str], progress: Progress | None
+        self, job: BoundRequest, tree: SplitTree, columns: Sequence[str], progress: Progress | None
     ) -> list[Mapping[str, Any]]:
         """Finish all leaves of a tree, keep the columns to publish, and return their figures."""
         ...
 
-    def tuples(self, job: Job) -> tuple[list[Codes], Ints]:
+    def tuples(self, job: BoundRequest) -> tuple[list[Codes], Ints]:
         """Return the distinct tuples of the job's codes, and how many rows hold each."""
         ...
 
     def publish(
         self,
-        job: Job,
-        labels: Labels,
+        job: BoundRequest,
+        labels: LabelTable,
         at_a_time: int,
         columns: Sequence[str],
         progress: Progress | None,
@@ -85,7 +85,7 @@ class Engine(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
+class ReleaseParts:
     """What is known of a release besides its table; see `wideberth.release.release.Release`."""
 
     manifest: dict[str, Any]
@@ -93,14 +93,14 @@ class Outcome:
     verified: CheckResult
 
 
-def by_parts(
+def anonymize_on_engine(
     request: Request,  # its frame has no rows
     engine: Engine,
     *,
     root: RootKey,
     bucket_rows: int | None,
     clock: Clock,
-) -> Outcome:
+) -> ReleaseParts:
     """Make a release of a table part by part."""
     at_a_time = BUCKET_ROWS if bucket_rows is None else bucket_rows
     if type(at_a_time) is not int or at_a_time < 1:
@@ -116,16 +116,16 @@ def by_parts(
         cautions += strays.notes
         require_people(request.people, said=request.rows_are_people)
         job = bind(request, engine.digest, root)
-    cautions = [*cautions, *in_doubt(job.quasis)]  # of which a warning was given
-    cautions += warned(require_coarse(job.quasis, job.styles))
+    cautions = [*cautions, *hierarchy_doubts(job.quasis)]  # of which a warning was given
+    cautions += warn_of_choices(require_coarse_recoding(job.quasis, job.styles))
     way = _by_levels if request.transform.algorithm == "lattice" else _by_splitting
     made = way(request, job, engine, clock, at_a_time)
     question = _question(request, job)
     with clock("verifying", job.rows):
         verified = engine.check(question)
     require_kept(verified, made["rows"], made["groups"] if job.group is not None else None)
-    endless = endless_sets(made.get("starred", {}), job.styles, made["rows"])
-    manifest = describe(
+    endless = long_set_cautions(made.get("starred", {}), job.styles, made["rows"])
+    manifest = compose_manifest(
         request,
         made={**made["made"], "engine": {"name": engine.name, **made["engine"]}},
         suppressed=job.rows - made["rows"],
@@ -134,13 +134,13 @@ def by_parts(
         warnings=[
             *cautions,
             *endless,
-            *(n for quasi in job.quasis for n in lookalikes(quasi.domain)),
+            *(n for quasi in job.quasis for n in lookalike_notes(quasi.domain)),
         ],
         origin=root.origin,
         group=job.group,
         seconds=clock.seconds,
     )
-    return Outcome(manifest, question, verified)
+    return ReleaseParts(manifest, question, verified)
 
 
 def require_kept(verified: CheckResult, rows: int, groups: int | None) -> None:
@@ -164,25 +164,25 @@ def require_kept(verified: CheckResult, rows: int, groups: int | None) -> None:
 
 
 def _by_splitting(
-    request: Request, job: Job, engine: Engine, clock: Clock, at_a_time: int
+    request: Request, job: BoundRequest, engine: Engine, clock: Clock, at_a_time: int
 ) -> dict[str, Any]:
     """Grow the upper part of the split tree, and finish its leaves."""
     court = job.court()
     with clock("encoding", job.rows):
         engine.encode(job)
     with clock("splitting"):
-        tree = Growing(
+        tree = SplitTreeBuilder(
             job.task,
             court,
             rows=job.rows,
             paper=job.cuts == "paper",
             bucket_rows=at_a_time,
-            block=block_of(job.cuts, job.task.unit),
+            block=rank_block_rows(job.cuts, job.task.unit),
             progress=clock.progress,
         ).run(engine.look)
         _require_small(tree, at_a_time)
     with clock("finishing"):
-        total = added(engine.finish(job, tree, _columns(request, job), clock.progress))
+        total = sum_part_figures(engine.finish(job, tree, _columns(request, job), clock.progress))
     _require_all(total["rows"], job.rows)
     return {
         **total,
@@ -196,13 +196,13 @@ def _by_splitting(
 
 
 def _by_levels(
-    request: Request, job: Job, engine: Engine, clock: Clock, at_a_time: int
+    request: Request, job: BoundRequest, engine: Engine, clock: Clock, at_a_time: int
 ) -> dict[str, Any]:
     """Count distinct tuples, search the lattice on them, and publish all rows."""
     with clock("encoding", job.rows):
         codes, counts = engine.tuples(job)
     with clock("searching"):
-        labels, told = choose(request, job, codes, counts, clock.progress)
+        labels, told = choose_levels(request, job, codes, counts, clock.progress)
     with clock("finishing"):
         columns = _columns(request, job)
         rows = engine.publish(job, labels, at_a_time, columns, clock.progress)
@@ -218,7 +218,7 @@ def _require_all(rows: int, expected: int) -> None:
         )
 
 
-def _columns(request: Request, job: Job) -> list[str]:
+def _columns(request: Request, job: BoundRequest) -> list[str]:
     """Name the columns of a release, in the table's own order."""
     new = {quasi.name: job.styles[quasi.name].columns(quasi) for quasi in job.quasis}
     names: list[str] = []
@@ -230,7 +230,7 @@ def _columns(request: Request, job: Job) -> list[str]:
     return [*names, job.group] if job.group is not None else names
 
 
-def _question(request: Request, job: Job) -> dict[str, Any]:
+def _question(request: Request, job: BoundRequest) -> dict[str, Any]:
     """Return the arguments of a check whether the release keeps its principles."""
     guarded = request.guarded
     trees = {quasi.name: quasi.tree for quasi in job.quasis if quasi.tree is not None}
@@ -246,7 +246,7 @@ def _question(request: Request, job: Job) -> dict[str, Any]:
     }
 
 
-def _require_small(tree: Tree, bucket_rows: int) -> None:
+def _require_small(tree: SplitTree, bucket_rows: int) -> None:
     """Refuse a tree with a leaf that is too large for a worker, before rows are moved."""
     largest = int(tree.rows[tree.leaves].max())
     if largest > _TOO_LARGE * bucket_rows:

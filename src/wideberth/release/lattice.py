@@ -17,26 +17,32 @@ from wideberth.algorithms.demand import Demand
 from wideberth.algorithms.lattice.bounds import NoBounds
 from wideberth.algorithms.lattice.generalize import (
     LISTED,
-    Generalized,
+    Generalization,
     Round,
-    Settings,
-    load,
-    refused,
+    SearchSettings,
+    load_kernels,
+    no_admissible_node_error,
     search,
 )
-from wideberth.algorithms.lattice.levels import Ladder, offer
+from wideberth.algorithms.lattice.levels import QuasiLevels, hierarchy_hint
 from wideberth.algorithms.lattice.measures import (
-    MEASURES,
-    ByAttribute,
-    BySize,
-    Custom,
+    NODE_MEASURES,
+    AttributeMeasure,
+    CustomMeasure,
     Facts,
-    levels_of,
+    SizeMeasure,
     measure_of,
+    node_levels,
 )
-from wideberth.algorithms.lattice.problem import Engine, Ground, Node, Prices, Verdict
-from wideberth.algorithms.lattice.rule_judge import merged
-from wideberth.algorithms.lattice.search import Budget, Found, minimal
+from wideberth.algorithms.lattice.problem import (
+    LatticeNode,
+    LatticeProblem,
+    NodeChecker,
+    NodeResult,
+    Prices,
+)
+from wideberth.algorithms.lattice.rule_judge import group_equal_columns
+from wideberth.algorithms.lattice.search import SearchBudget, SearchResult, find_minimal_nodes
 from wideberth.core.codes import Codes, compress
 from wideberth.core.exact import Floats, Ints, fraction
 from wideberth.core.groups import Partition
@@ -48,8 +54,8 @@ from wideberth.policy.policy import Policy
 from wideberth.policy.request import Request
 from wideberth.policy.settings import Transform
 from wideberth.principles import Principle
-from wideberth.release.prepare import blaming, demands_of, quasis_of
-from wideberth.release.recode import Recoded, Values
+from wideberth.release.prepare import blame_policy, demands_of, quasis_of
+from wideberth.release.recode import PublishedValues, RecodedColumns
 
 # -----------------------------------------------------------------------------
 # From levels to published values: what a lattice's node says of each quasi-identifier.
@@ -58,13 +64,13 @@ from wideberth.release.recode import Recoded, Values
 
 
 @dataclass(frozen=True, eq=False)
-class Leveled:
+class LatticeRecoding:
     """The rows that a lattice keeps, and what is published of them."""
 
     # Where entries of the ground stand for several rows, "rows" are entries here, but for losses,
     # which are means over all rows that are kept.
 
-    made: Generalized
+    made: Generalization
 
     @cached_property
     def rows(self) -> Ints:
@@ -100,7 +106,7 @@ class Leveled:
         # is not monotone each round has its own groups, which their ids tell apart.
         if not all(demand.rule.monotone for demand in self.made.ground.demands):
             return self.made.partition()
-        return merged(label for _, label, _ in self._columns)
+        return group_equal_columns(label for _, label, _ in self._columns)
 
     def labels(self, one: Round) -> dict[str, list[str | None]]:
         """Return what a round publishes for each code of each quasi-identifier."""
@@ -111,21 +117,23 @@ class Leveled:
             said[ladder.name] = [texts[code] for code in ladder.codes[rung]]
         return said
 
-    def recoded(self, order: Ints) -> Recoded:
+    def recoded(self, order: Ints) -> RecodedColumns:
         """Return what is published, the kept rows in a new order."""
         columns, losses = {}, {}
         ladders, held = self.made.ground.ladders, self.made.ground.weights
         if held is not None:
             held = held[self.rows]
         for ladder, (texts, label, extent) in zip(ladders, self._columns, strict=True):
-            said = Values(texts, np.arange(len(texts)))
+            said = PublishedValues(texts, np.arange(len(texts)))
             columns[ladder.name] = [said.by_row(label[order]).alias(ladder.name)]
             losses[ladder.name] = float(np.average(extent, weights=held))
         weights = [ladder.quasi.weight for ladder in ladders]
-        return Recoded(columns, losses, float(np.average(list(losses.values()), weights=weights)))
+        return RecodedColumns(
+            columns, losses, float(np.average(list(losses.values()), weights=weights))
+        )
 
 
-def _labels(ladder: Ladder, rung: int) -> list[str | None]:
+def _labels(ladder: QuasiLevels, rung: int) -> list[str | None]:
     """Return what is published for each code; the top says that the value may be missing."""
     labels = ladder.labels(rung)
     if ladder.quasi.domain.missing is not None and None not in labels:
@@ -225,17 +233,17 @@ def lattice(
         group=None,
         rows_are_people=rows_are_people,
     )
-    with blaming(policy, principles, levels):
+    with blame_policy(policy, principles, levels):
         quasis = quasis_of(request, request.frame)
-        ground = ground_of(quasis, demands_of(request, request.frame), request.transform)
+        ground = lattice_problem(quasis, demands_of(request, request.frame), request.transform)
     settings = settings_of(request.transform)
-    load()  # to find all minimal nodes takes more checks than to find the best
+    load_kernels()  # to find all minimal nodes takes more checks than to find the best
     probe, found = search(ground, measure_of(settings.measure), settings, progress, max(best, 1))
     if found.node is None:
-        raise refused(ground, found)
+        raise no_admissible_node_error(ground, found)
     nodes, complete = None, False
     if ground.shape.nodes <= LISTED:
-        nodes, complete = minimal(ground, probe)
+        nodes, complete = find_minimal_nodes(ground, probe)
     return Lattice(
         ground=ground,
         principles=[str(demand) for demand in ground.demands],
@@ -249,44 +257,44 @@ def lattice(
     )
 
 
-def ground_of(
+def lattice_problem(
     quasis: Sequence[Quasi],
     demands: Sequence[Demand],
     how: Transform,
     weights: Ints | None = None,
-) -> Ground:
-    """Build the lattice of some quasi-identifiers; weights are those of `Ground`."""
+) -> LatticeProblem:
+    """Build the lattice of some quasi-identifiers; weights are those of `LatticeProblem`."""
     lacking = [quasi for quasi in quasis if quasi.tree is None]
     if len(lacking) > 1:
         names = ", ".join(f"'{quasi.name}'" for quasi in lacking)
         raise HierarchyError(
             f"the lattice needs levels, but {len(lacking)} quasi-identifiers have no hierarchy: "
             + names,
-            hint=offer(lacking[0]),
+            hint=hierarchy_hint(lacking[0]),
         )
-    ladders = [Ladder.of(quasi, how.levels.get(quasi.name)) for quasi in quasis]
+    ladders = [QuasiLevels.of(quasi, how.levels.get(quasi.name)) for quasi in quasis]
     limit = int(fraction(how.suppression_limit) * ladders[0].rows)
-    return Ground(ladders, demands, limit, weights)
+    return LatticeProblem(ladders, demands, limit, weights)
 
 
-def settings_of(how: Transform) -> Settings:
+def settings_of(how: Transform) -> SearchSettings:
     """Read how to search."""
-    budget = Budget(how.max_checks, how.max_seconds)
-    return Settings(how.measure, budget, how.max_memory, how.local_rounds)
+    budget = SearchBudget(how.max_checks, how.max_seconds)
+    return SearchSettings(how.measure, budget, how.max_memory, how.local_rounds)
 
 
-def account(made: Generalized) -> dict[str, Any]:
+def lattice_account(made: Generalization) -> dict[str, Any]:
     """Return what was chosen, for the manifest."""
     # A measure of bits, or one's own, would tell what was suppressed; the others follow from what
     # is published, and from how many rows are not.
-    told = [name for name in MEASURES if name != "entropy"]
+    told = [name for name in NODE_MEASURES if name != "entropy"]
     open_ = not len(made.suppressed) or made.measure.name in told
     return {
         "nodes": made.ground.shape.nodes,
         "measure": made.measure.name,
         "rounds": [
             {
-                "levels": levels_of(made.ground.ladders, one.node),
+                "levels": node_levels(made.ground.ladders, one.node),
                 "rows": made.ground.rows_of(one.entries),
                 "score": _short(one.found.score) if open_ else None,
                 "no_better_than": _short(one.found.bound) if open_ else None,
@@ -304,7 +312,7 @@ def _short(figure: float) -> float | None:
 
 
 @dataclass(frozen=True, eq=False)
-class Figures:
+class NodeFigures:
     """The figures of a node of the lattice."""
 
     levels: dict[str, int]  # of each quasi-identifier
@@ -350,15 +358,15 @@ class Lattice:
         The minimal nodes; None if the lattice is too large to look for them.
     """
 
-    ground: Ground
+    ground: LatticeProblem
     principles: Sequence[str]
-    settings: Settings
-    found: Found
+    settings: SearchSettings
+    found: SearchResult
     checked: int
     complete: bool
-    engine: Engine
-    known: Mapping[Node, Verdict]
-    found_minimal: Sequence[Node] | None
+    engine: NodeChecker
+    known: Mapping[LatticeNode, NodeResult]
+    found_minimal: Sequence[LatticeNode] | None
 
     def __repr__(self) -> str:
         """Return what was found in a few words."""
@@ -398,15 +406,15 @@ class Lattice:
         return self.found.proven
 
     @cached_property
-    def minimal(self) -> list[Figures]:
+    def minimal(self) -> list[NodeFigures]:
         """The minimal nodes, the best first."""
         figures = [self.figures(node) for node in self.found_minimal or ()]
         return sorted(figures, key=lambda one: one.scores[self.measure])
 
     @cached_property
-    def best(self) -> list[Figures]:
+    def best(self) -> list[NodeFigures]:
         """The best nodes, the best first; of a lattice too large to be listed, the best one."""
-        ranked: list[Node | None] = [node for _, node, _ in self.found.ranking]
+        ranked: list[LatticeNode | None] = [node for _, node, _ in self.found.ranking]
         return [self.figures(node) for node in ranked or [self.found.node] if node is not None]
 
     @property
@@ -414,27 +422,27 @@ class Lattice:
         """How much better than the best node found another one could be; 0 if it is proven."""
         return max(self.found.score - self.found.bound, 0.0) if not self.proven else 0.0
 
-    def verdict(self, node: Node) -> Verdict:
+    def verdict(self, node: LatticeNode) -> NodeResult:
         """Return what a check says of a node, which may not have been checked before."""
         return self.known[node] if node in self.known else self.engine.check(node)
 
-    def figures(self, node: Node) -> Figures:
+    def figures(self, node: LatticeNode) -> NodeFigures:
         """Measure a node in every way."""
         ladders, rows = self.ground.ladders, self.ground.rows
         verdict = self.verdict(node)
         scores: dict[str, float] = {}
-        for name, one in MEASURES.items():
-            if isinstance(one, BySize):
+        for name, one in NODE_MEASURES.items():
+            if isinstance(one, SizeMeasure):
                 scores[name] = one.score(verdict, rows)
-            elif isinstance(one, ByAttribute):
+            elif isinstance(one, AttributeMeasure):
                 prices = self._prices[name]
                 costs = self.engine.price(node, prices)
                 scores[name] = float(one.unbend(one.total(prices, ladders, node, costs)))
         if self._own is not None:
             scores[self.measure] = self._own.score(node, verdict)
         known = self.found_minimal
-        return Figures(
-            levels=levels_of(ladders, node),
+        return NodeFigures(
+            levels=node_levels(ladders, node),
             suppressed=verdict.suppressed,
             groups=verdict.kept,
             scores=scores,
@@ -443,18 +451,18 @@ class Lattice:
 
     @cached_property
     def _prices(self) -> dict[str, Prices]:
-        named = MEASURES.items()
+        named = NODE_MEASURES.items()
         return {
             name: Prices(self.ground.ladders, one.price)
             for name, one in named
-            if isinstance(one, ByAttribute)
+            if isinstance(one, AttributeMeasure)
         }
 
     @cached_property
     def _own(self) -> NoBounds | None:
         """What asks the user's own measure, if that is the one."""
         measure = measure_of(self.settings.measure)
-        if not isinstance(measure, Custom):
+        if not isinstance(measure, CustomMeasure):
             return None
         asking = NoBounds(self.ground, measure)
         asking.engine = self.engine

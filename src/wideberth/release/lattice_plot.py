@@ -14,18 +14,18 @@ from typing import Any
 import numpy as np
 
 from wideberth import io
-from wideberth.algorithms.lattice.problem import Node
+from wideberth.algorithms.lattice.problem import LatticeNode
 from wideberth.core.exact import Bools, Ints
 from wideberth.core.progress import Progress
 from wideberth.errors import OutputError, ParameterError, what_to_type
-from wideberth.principles.base import rows
+from wideberth.principles.base import rows_in_words
 from wideberth.release.lattice import Lattice
 
 #: Up to so many nodes are drawn one by one.
 DRAWN = 150
 #: Up to so many nodes are checked for a picture.
 CHECKED = 20_000
-SUFFIXES = (".svg", ".png")
+DRAWING_SUFFIXES = (".svg", ".png")
 
 _SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
 _BEST, _MINIMAL, _ADMISSIBLE, _NOT = "best", "minimal", "admissible", "not admissible"
@@ -42,9 +42,11 @@ _FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
 _LETTER, _MARGIN, _TALL, _ROW = 6.2, 16, 22, 64
 
 
-def check_target(path: str | Path, *, force: bool, sources: Iterable[str | Path] = ()) -> None:
+def check_drawing_target(
+    path: str | Path, *, force: bool, sources: Iterable[str | Path] = ()
+) -> None:
     """Raise now what drawing would raise later; see `wideberth.io.check_target`."""
-    if Path(path).suffix.lower() not in SUFFIXES:
+    if Path(path).suffix.lower() not in DRAWING_SUFFIXES:
         raise OutputError(
             f"{path} has an unknown suffix '{Path(path).suffix}'", hint="name an .svg or .png file"
         )
@@ -57,8 +59,8 @@ def draw(
     """Draw a lattice into a file, all of it or nothing."""
     import vl_convert
 
-    check_target(path, force=force)
-    spec = picture(result, progress)
+    check_drawing_target(path, force=force)
+    spec = lattice_spec(result, progress)
     if Path(path).suffix.lower() == ".svg":
         content = vl_convert.vegalite_to_svg(spec).encode()
     else:
@@ -67,7 +69,7 @@ def draw(
         draft.write_bytes(content)
 
 
-def picture(result: Lattice, progress: Progress | None = None) -> dict[str, Any]:
+def lattice_spec(result: Lattice, progress: Progress | None = None) -> dict[str, Any]:
     """Return the picture of a lattice as a Vega-Lite specification."""
     kinds = _kinds(result, progress)
     return _diagram(result, kinds) if result.nodes <= DRAWN else _bars(result, kinds)
@@ -182,9 +184,9 @@ def _diagram(result: Lattice, kinds: Any) -> dict[str, Any]:
     return _framed(result, f"Each box: the levels of {names}", space, [edges, boxes, labels])
 
 
-def _places(heights: Ints) -> dict[Node, float]:
+def _places(heights: Ints) -> dict[LatticeNode, float]:
     """Return where each node lies in its row, which is centred."""
-    rows: dict[int, list[Node]] = {}
+    rows: dict[int, list[LatticeNode]] = {}
     for node in np.ndindex(*heights.shape):
         rows.setdefault(int(heights[node]), []).append(node)
     return {
@@ -194,7 +196,7 @@ def _places(heights: Ints) -> dict[Node, float]:
     }
 
 
-def _edges(heights: Ints, places: dict[Node, float]) -> list[dict[str, float]]:
+def _edges(heights: Ints, places: dict[LatticeNode, float]) -> list[dict[str, float]]:
     """Return a line from each node to those one level up."""
     edges = []
     for node, place in places.items():
@@ -206,7 +208,7 @@ def _edges(heights: Ints, places: dict[Node, float]) -> list[dict[str, float]]:
     return edges
 
 
-def _label(result: Lattice, node: Node) -> str:
+def _label(result: Lattice, node: LatticeNode) -> str:
     levels = (ladder.levels[r] for ladder, r in zip(result.ground.ladders, node, strict=True))
     return ",".join(map(str, levels))
 
@@ -256,7 +258,7 @@ def _bars(result: Lattice, kinds: Any) -> dict[str, Any]:
     return _framed(result, "Nodes on each height", space, [bars, mark])
 
 
-def _longest(heights: Ints, node: Node | None) -> dict[str, int]:
+def _longest(heights: Ints, node: LatticeNode | None) -> dict[str, int]:
     """Return the end of the bar that a node is in."""
     height = int(heights[node]) if node is not None else int(heights.max())
     return {"height": height, "nodes": int((heights == height).sum())}
@@ -317,7 +319,7 @@ def _framed(
     certain = "best" if result.proven else "best so far"
     limit = result.ground.limit
     lines = [
-        f"{what}; {rows(result.ground.rows)}, at most {limit:,} suppressed",
+        f"{what}; {rows_in_words(result.ground.rows)}, at most {limit:,} suppressed",
         *_wrapped(result.principles),
         f"{certain} by {result.measure}: {levels}",
     ]

@@ -12,30 +12,36 @@ import polars as pl
 
 from wideberth.algorithms.demand import Demand
 from wideberth.algorithms.lattice.generalize import generalize
-from wideberth.algorithms.mondrian.arrangement import Arrangement, check_list
-from wideberth.algorithms.mondrian.split import leaves_of
+from wideberth.algorithms.mondrian.arrangement import SplitProblem, require_combinable
+from wideberth.algorithms.mondrian.split import find_leaves
 from wideberth.core.codes import Codes, Column, Domain, encode, encode_as
 from wideberth.core.exact import Ints
 from wideberth.core.groups import Partition
 from wideberth.core.progress import Progress
 from wideberth.core.strings import is_text
 from wideberth.core.types import infer_type
-from wideberth.engines.split.histogram_judge import Court, single
+from wideberth.engines.split.histogram_judge import HistogramJudge, single_group
 from wideberth.errors import EngineError, InfeasibleError, ParameterError
 from wideberth.hierarchy.quasi import Quasi
 from wideberth.kernels.randomness import KEY, RootKey, Stream, permuted, subkey
 from wideberth.policy.request import Request
 from wideberth.policy.settings import Transform
-from wideberth.principles.columns import compares
-from wideberth.principles.counts import Ask, Coding, Sensed, quasi_of, recounted
-from wideberth.principles.feasibility.refusal import refusal
-from wideberth.release.anonymize import check_names, group_column
-from wideberth.release.lattice import Leveled, account, ground_of, settings_of
-from wideberth.release.prepare import identity, require_made
-from wideberth.release.publish import plain
+from wideberth.principles.columns import compares_with_table
+from wideberth.principles.counts import (
+    Coding,
+    CountedSensitiveColumns,
+    DistinctQuery,
+    quasi_of,
+    with_row_counts,
+)
+from wideberth.principles.feasibility.refusal import infeasible_error
+from wideberth.release.anonymize import group_column, require_new_names
+from wideberth.release.lattice import LatticeRecoding, lattice_account, lattice_problem, settings_of
+from wideberth.release.prepare import refuse_check_only, release_identity
+from wideberth.release.publish import labels_as_text
 from wideberth.release.recode import recode
-from wideberth.release.styles import Style, styles
-from wideberth.release.verify import require_truth
+from wideberth.release.styles import Recoding, choose_recodings
+from wideberth.release.verify import require_true_labels
 
 # -----------------------------------------------------------------------------
 # Lots: group ids and the order of published rows, drawn so that a part draws the same ones again.
@@ -52,10 +58,10 @@ _OWN, _BITS = 32, 52
 _PARTS = 1 << (_BITS - _OWN)
 
 
-def ids(secret: bytes, part: int, many: int) -> Ints:
+def random_group_ids(secret: bytes, part: int, many: int) -> Ints:
     """Number the groups of a part at random, unlike those of any other part.
 
-    >>> first, second = ids(b"s", 0, 1000), ids(b"s", 1, 1000)
+    >>> first, second = random_group_ids(b"s", 0, 1000), random_group_ids(b"s", 1, 1000)
     >>> len({*first.tolist(), *second.tolist()})
     2000
     """
@@ -65,7 +71,7 @@ def ids(secret: bytes, part: int, many: int) -> Ints:
     return permuted(subkey(secret, "ids"), numbers, _BITS).astype(np.int64) + 1
 
 
-def places(secret: bytes, part: int, rows: int) -> Ints:
+def random_places(secret: bytes, part: int, rows: int) -> Ints:
     """Draw a number for each row of a part: in the order of these, rows of all parts are mixed."""
     return (Stream(secret, "places", part).words(rows) >> np.uint64(1)).astype(np.int64)
 
@@ -75,7 +81,7 @@ def places(secret: bytes, part: int, rows: int) -> Ints:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Job:
+class BoundRequest:
     """A request bound to a table, and what its parts must know."""
 
     rows: int
@@ -88,7 +94,7 @@ class Job:
     key: bytes  # the secret that breaks ties; nothing that is published follows from it but groups
     secret: bytes  # that of lots, see `wideberth.release.parts`
     cuts: str
-    styles: Mapping[str, Style]
+    styles: Mapping[str, Recoding]
     group: str | None  # the column of group ids
     untouched: Sequence[str]  # the columns that are published as they are
     # the largest share of rows to leave out; none are here, but refusals mention it
@@ -101,26 +107,26 @@ class Job:
         return list(found.values())
 
     @cached_property
-    def task(self) -> Arrangement:
+    def task(self) -> SplitProblem:
         """The demands without rows, for judging by histograms."""
-        return Arrangement(self.quasis, self.demands, self.key, ())
+        return SplitProblem(self.quasis, self.demands, self.key, ())
 
-    def court(self, **settings: Any) -> Court:
+    def court(self, **settings: Any) -> HistogramJudge:
         """Return the judge of nodes."""
-        return Court(self.task, **settings)
+        return HistogramJudge(self.task, **settings)
 
-    def views(self, court: Court) -> list[int]:
+    def views(self, court: HistogramJudge) -> list[int]:
         """Return the line of codes that each attribute of a court is read from."""
         lines = {id(column): place for place, column in enumerate(self.columns)}
         return [len(self.quasis) + lines[id(column)] for column in court.columns]
 
     @property
-    def slim(self) -> Job:
+    def slim(self) -> BoundRequest:
         """The same without the values behind codes, for executors whose rows have codes."""
         nothing = np.zeros(0, np.int32)
         return replace(self, codings=[Coding(c.values.clear(), nothing) for c in self.codings])
 
-    def arranged(self, codes: Sequence[Any]) -> Arrangement:
+    def arranged(self, codes: Sequence[Any]) -> SplitProblem:
         """Return the task of some of the rows, whose codes are given line by line."""
         d, k = len(self.quasis), len(self.columns)
         quasis = [replace(q, codes=line) for q, line in zip(self.quasis, codes, strict=False)]
@@ -131,10 +137,10 @@ class Job:
         demands = [
             d if d.column is None else replace(d, column=own[id(d.column)]) for d in self.demands
         ]
-        return Arrangement(quasis, demands, self.key, codes[d + k :])
+        return SplitProblem(quasis, demands, self.key, codes[d + k :])
 
 
-def bind(request: Request, ask: Ask, root: RootKey) -> Job:
+def bind(request: Request, ask: DistinctQuery, root: RootKey) -> BoundRequest:
     """Bind a request to a table that is not at hand, and refuse what it cannot satisfy."""
     require_possible(request.transform)
     quasis, codings = [], []
@@ -150,33 +156,35 @@ def bind(request: Request, ask: Ask, root: RootKey) -> Job:
         )
         quasis.append(quasi)
         codings.append(coding)
-    sensed = Sensed(ask, request.frame, **request.guarded)
+    sensed = CountedSensitiveColumns(ask, request.frame, **request.guarded)
     demands: list[Demand] = []
     found: dict[int, Coding] = {}
     for principle in request.principles:
-        require_made(principle)
+        refuse_check_only(principle)
         column, domain = None, Domain(name="rows", histogram=np.array([rows]))
         if (told := sensed.column(principle)) is not None:
             column, coding = told
             domain, found[id(column)] = column.domain, coding
         demands.append(Demand(principle, principle.bind(domain), column))
-    check_list(demands)
+    require_combinable(demands)
     # The lattice leaves out whole groups, and finds out itself whether that helps.
     for demand in () if request.transform.algorithm == "lattice" else demands:
         whole = np.array([rows]) if demand.column is None else demand.column.domain.histogram
-        if not demand.rule.feasible(single(whole))[0]:
+        if not demand.rule.feasible(single_group(whole))[0]:
             counts = None if demand.column is None else demand.column.domain.histogram
-            why = refusal(demand.principle, demand.column, rows, counts)
-            raise refused(why, request.transform.suppression_limit)
+            why = infeasible_error(demand.principle, demand.column, rows, counts)
+            raise refusal_without_suppression(why, request.transform.suppression_limit)
     wish = request.transform
-    how = styles(quasis, wish.recoding, wish.align, wish.max_set)
+    how = choose_recodings(quasis, wish.recoding, wish.align, wish.max_set)
     if request.transform.algorithm == "lattice":
-        how = {quasi.name: Style("hierarchy") for quasi in quasis}
+        how = {quasi.name: Recoding("hierarchy") for quasi in quasis}
     group = group_column(request, demands)
-    check_names(request, quasis, how, group)
+    require_new_names(request, quasis, how, group)
     plain = [_plain(request, ask, name) for name in request.unguarded]
-    key = root.bound(identity(request, quasis, demands, [column.domain for column, _ in plain]))
-    return Job(
+    key = root.bound(
+        release_identity(request, quasis, demands, [column.domain for column, _ in plain])
+    )
+    return BoundRequest(
         rows=rows,
         quasis=quasis,
         demands=demands,
@@ -199,7 +207,7 @@ def bind(request: Request, ask: Ask, root: RootKey) -> Job:
     )
 
 
-def refused(error: InfeasibleError, limit: float) -> InfeasibleError:
+def refusal_without_suppression(error: InfeasibleError, limit: float) -> InfeasibleError:
     """Return a refusal with the note that no rows are left out here, if some might be."""
     if not limit:
         return error
@@ -210,14 +218,14 @@ def refused(error: InfeasibleError, limit: float) -> InfeasibleError:
     )
 
 
-def _plain(request: Request, ask: Ask, name: str) -> tuple[Column, Coding]:
+def _plain(request: Request, ask: DistinctQuery, name: str) -> tuple[Column, Coding]:
     """Encode a column that no demand looks at, for breaking ties."""
     digest = ask((name,))
     series = digest.frame.to_series()
     # As in memory, where what a file of text says in whole numbers is read as such.
     whole = is_text(series.dtype) and request.types.get(name, "integer") == "integer"
     read = whole and infer_type(series) == "integer"
-    column = recounted(encode_as(series, "integer") if read else encode(series), digest)
+    column = with_row_counts(encode_as(series, "integer") if read else encode(series), digest)
     return column, Coding(digest.frame, column.codes)
 
 
@@ -246,7 +254,7 @@ def require_possible(transform: Transform) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class Finished:
+class FinishedPart:
     """A finished part of a table."""
 
     table: pl.DataFrame
@@ -255,35 +263,35 @@ class Finished:
 
 
 def finish(
-    job: Job,
+    job: BoundRequest,
     part: int,
     codes: Sequence[Codes],
     payload: pl.DataFrame,
     *,
     ties: Ints | None = None,
     threads: int | None = None,
-) -> Finished:
+) -> FinishedPart:
     """Split a part's rows to the end, publish them, and verify what is published."""
-    # `codes` has a line for each of the job's codings; `ties`: see `by_content`.
-    order = by_content(job, codes, payload, ties)
+    # `codes` has a line for each of the job's codings; `ties`: see `part_content_order`.
+    order = part_content_order(job, codes, payload, ties)
     payload = pl.DataFrame([series.gather(order) for series in payload])
     codes = [np.ascontiguousarray(line[order]) for line in codes]
     task = job.arranged(codes)
     # As in a large table: were it done without compiled code, ties could be judged otherwise.
     try:
-        engine, leaves = leaves_of(task, job.cuts, threads=threads, few=False)
+        engine, leaves = find_leaves(task, job.cuts, threads=threads, few=False)
     except InfeasibleError as error:
         if task.rows < job.rows:  # other cuts were not tried
             raise error.hedged("that is so of a part of the table") from None
-        raise refused(error, job.limit) from None
+        raise refusal_without_suppression(error, job.limit) from None
     partition, boxes = engine.deal(leaves)
     recoded = recode(task.quasis, partition, job.styles, None, boxes)
-    published = [plain(s) for columns in recoded.columns.values() for s in columns]
+    published = [labels_as_text(s) for columns in recoded.columns.values() for s in columns]
     if job.group is not None:
-        numbers = ids(job.secret, part, partition.count)[partition.labels]
+        numbers = random_group_ids(job.secret, part, partition.count)[partition.labels]
         published.append(pl.Series(job.group, numbers, dtype=pl.Int64))
     table = pl.DataFrame([*published, *payload])
-    require_truth(
+    require_true_labels(
         table,
         payload,
         np.arange(task.rows),
@@ -299,10 +307,12 @@ def finish(
         "losses": {name: loss * task.rows for name, loss in recoded.losses.items()},
         "starred": dict(recoded.starred),
     }
-    return Finished(table, places(job.secret, part, task.rows), told)
+    return FinishedPart(table, random_places(job.secret, part, task.rows), told)
 
 
-def by_content(job: Job, codes: Sequence[Codes], payload: pl.DataFrame, ties: Ints | None) -> Ints:
+def part_content_order(
+    job: BoundRequest, codes: Sequence[Codes], payload: pl.DataFrame, ties: Ints | None
+) -> Ints:
     """Order rows by what they hold; rows that hold the same may change places unnoticed."""
     # `ties` has a number for each row that depends on its payload. Those made here are the same
     # only within one run of the program.
@@ -312,14 +322,14 @@ def by_content(job: Job, codes: Sequence[Codes], payload: pl.DataFrame, ties: In
     return np.lexsort((payload.hash_rows().to_numpy() if ties is None else ties, tags))
 
 
-def examples(job: Job) -> dict[str, pl.Series]:
+def example_row(job: BoundRequest) -> dict[str, pl.Series]:
     """Return a published row's quasi-identifiers, for their types."""
     quasis = [replace(quasi, codes=quasi.codes[:1]) for quasi in job.quasis]
     recoded = recode(quasis, Partition(np.zeros(1, np.int32), 1), job.styles)
-    return {s.name: plain(s) for columns in recoded.columns.values() for s in columns}
+    return {s.name: labels_as_text(s) for columns in recoded.columns.values() for s in columns}
 
 
-def added(told: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def sum_part_figures(told: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Add up the figures of all parts; losses become means."""
     total = {key: sum(one[key] for one in told) for key in ("rows", "groups", "leaves")}
     names = told[0]["losses"]
@@ -337,7 +347,7 @@ def added(told: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, eq=False)
-class Labels:
+class LabelTable:
     """What is published of each combination of quasi-identifiers; rows of others are suppressed."""
 
     codes: pl.DataFrame  # combinations, each once, in columns `code0`, `code1` and so on
@@ -346,15 +356,15 @@ class Labels:
 
     def publish(
         self,
-        job: Job,
+        job: BoundRequest,
         part: int,
         codes: Sequence[Codes],
         payload: pl.DataFrame,
         *,
         ties: Ints | None = None,
-    ) -> Finished:
+    ) -> FinishedPart:
         """Publish a part of the rows, whichever; see `wideberth.release.parts.finish`."""
-        order = by_content(job, codes, payload, ties)
+        order = part_content_order(job, codes, payload, ties)
         payload = pl.DataFrame([series.gather(order) for series in payload])
         d = len(job.quasis)
         codes = [line[order] for line in codes[:d]]
@@ -372,7 +382,7 @@ class Labels:
             replace(quasi, codes=line[kept]) for quasi, line in zip(job.quasis, codes, strict=True)
         ]
         if table.height:
-            require_truth(
+            require_true_labels(
                 table,
                 payload,
                 np.arange(table.height),
@@ -382,17 +392,17 @@ class Labels:
                 group=job.group,
                 consistent=self.consistent,
             )
-        place = places(job.secret, part, table.height)
-        return Finished(table, place, {"rows": table.height})
+        place = random_places(job.secret, part, table.height)
+        return FinishedPart(table, place, {"rows": table.height})
 
 
-def choose(
+def choose_levels(
     request: Request,
-    job: Job,
+    job: BoundRequest,
     codes: Sequence[Codes],
     counts: Ints,
     progress: Progress | None,
-) -> tuple[Labels, dict[str, Any]]:
+) -> tuple[LabelTable, dict[str, Any]]:
     """Search the lattice; return what is published of each combination, and figures."""
     # `codes` are the distinct tuples, a line for each quasi-identifier, then for each sensitive
     # attribute; `counts` is how many rows hold each.
@@ -403,11 +413,11 @@ def choose(
         for column, line in zip(job.columns, codes[d:], strict=True)
     }
     demands = [d if d.column is None else replace(d, column=own[id(d.column)]) for d in job.demands]
-    ground = ground_of(quasis, demands, request.transform, counts)
-    leveled = Leveled(generalize(ground, settings_of(request.transform), progress))
+    ground = lattice_problem(quasis, demands, request.transform, counts)
+    leveled = LatticeRecoding(generalize(ground, settings_of(request.transform), progress))
     entries, partition = leveled.rows, leveled.partition
     rows = ground.rows_of(entries)
-    if rows < job.rows and any(compares(p) for p in request.principles):
+    if rows < job.rows and any(compares_with_table(p) for p in request.principles):
         raise ParameterError(
             "t-closeness with suppressed rows can be verified only with the table in memory",
             hint="suppression_limit=0, or no engine for large tables",
@@ -417,16 +427,18 @@ def choose(
         series.cast(pl.String) for columns in recoded.columns.values() for series in columns
     ]
     if job.group is not None:
-        numbers = ids(job.secret, 0, partition.count)[partition.labels]
+        numbers = random_group_ids(job.secret, 0, partition.count)[partition.labels]
         published.append(pl.Series(job.group, numbers, dtype=pl.Int64))
     tuples = pl.DataFrame([pl.Series(f"code{i}", q.codes[entries]) for i, q in enumerate(quasis)])
     # Tuples that differ in sensitive values only are published alike.
     first = tuples.with_row_index("first").unique(tuples.columns, keep="first")["first"]
-    labels = Labels(tuples[first], pl.DataFrame(published)[first], len(leveled.made.rounds) == 1)
+    labels = LabelTable(
+        tuples[first], pl.DataFrame(published)[first], len(leveled.made.rounds) == 1
+    )
     told: dict[str, Any] = {
         "rows": rows,
         "groups": partition.count,
         "losses": recoded.losses,
-        "made": {"lattice": account(leveled.made)},
+        "made": {"lattice": lattice_account(leveled.made)},
     }
     return labels, told

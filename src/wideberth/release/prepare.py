@@ -9,14 +9,14 @@ import numpy as np
 import polars as pl
 
 from wideberth.algorithms.demand import Demand
-from wideberth.algorithms.mondrian.arrangement import check_list
+from wideberth.algorithms.mondrian.arrangement import require_combinable
 from wideberth.core.codes import Domain
-from wideberth.core.threads import spread
+from wideberth.core.threads import map_threads
 from wideberth.errors import ParameterError, PolicyError
 from wideberth.hierarchy.quasi import Quasi, read_quasi
 from wideberth.policy.request import Request
 from wideberth.principles import Principle
-from wideberth.principles.columns import Subject
+from wideberth.principles.columns import GroupedTable
 
 
 def quasis_of(request: Request, frame: pl.DataFrame) -> list[Quasi]:
@@ -30,26 +30,26 @@ def quasis_of(request: Request, frame: pl.DataFrame) -> list[Quasi]:
             weight=float(request.transform.weights.get(name, 1.0)),
         )
 
-    return spread(encoded, request.roles["quasi"])
+    return map_threads(encoded, request.roles["quasi"])
 
 
 def demands_of(request: Request, frame: pl.DataFrame) -> list[Demand]:
     """Bind every principle to the attribute that it guards."""
-    subject = Subject(frame, quasi=request.roles["quasi"], group=None, **request.guarded)
+    subject = GroupedTable(frame, quasi=request.roles["quasi"], group=None, **request.guarded)
     demands = []
     for principle in request.principles:
-        require_made(principle)
+        refuse_check_only(principle)
         on = subject.attribute(principle)
         column = subject.column(on, principle) if on else None
         domain = (
             column.domain if column else Domain(name="rows", histogram=np.array([frame.height]))
         )
         demands.append(Demand(principle, principle.bind(domain), column))
-    check_list(demands)
+    require_combinable(demands)
     return demands
 
 
-def require_made(principle: Principle) -> None:
+def refuse_check_only(principle: Principle) -> None:
     """Refuse what can be checked, but not made."""
     if principle.needs == "population":
         raise ParameterError(
@@ -59,7 +59,7 @@ def require_made(principle: Principle) -> None:
         )
 
 
-def identity(
+def release_identity(
     request: Request,
     quasis: Sequence[Quasi],
     demands: Sequence[Demand],
@@ -81,7 +81,7 @@ def identity(
 
 
 @contextmanager
-def blaming(policy: object, *given: object) -> Iterator[None]:
+def blame_policy(policy: object, *given: object) -> Iterator[None]:
     """Let a mistake be the policy's, unless what can be wrong was given beside it."""
     try:
         yield

@@ -13,7 +13,7 @@ from wideberth import io
 from wideberth.core.exact import Ints
 from wideberth.core.groups import Partition
 from wideberth.errors import ParameterError
-from wideberth.io.sanitize import forgetful, forgetful_series
+from wideberth.io.sanitize import sanitized_series, sanitized_table
 from wideberth.kernels.randomness import Stream
 from wideberth.policy.request import Request
 
@@ -24,7 +24,7 @@ def publish(
     """Put a table together from original columns, in the order of `rows`, and new ones."""
     # Columns that are published as they are never leave the kind of table that came in, so their
     # types stay as well.
-    new = {name: plain(series) for name, series in new.items()}
+    new = {name: labels_as_text(series) for name, series in new.items()}
     if isinstance(request.native, pl.DataFrame):  # whose select would take a name for a pattern
         return _assembled(request, rows, names, new)
     _, back = io.adopt(request.native)
@@ -35,11 +35,11 @@ def publish(
     if kept := [name for name in names if name not in new]:
         native = nw.from_native(request.native, eager_only=True)
         taken = nw.maybe_reset_index(native[kept][rows])
-        parts.append(nw.from_native(forgetful(taken.to_native()), eager_only=True))
+        parts.append(nw.from_native(sanitized_table(taken.to_native()), eager_only=True))
     return nw.concat(parts, how="horizontal")[list(names)].to_native()
 
 
-def plain(series: pl.Series) -> pl.Series:
+def labels_as_text(series: pl.Series) -> pl.Series:
     """Make text of labels: categories, and so the column's type, would depend on the table."""
     return series.cast(pl.String) if isinstance(series.dtype, pl.Enum) else series
 
@@ -49,11 +49,11 @@ def _assembled(
 ) -> pl.DataFrame:
     """Put a polars table together."""
     return pl.DataFrame(
-        [new[n] if n in new else forgetful_series(request.frame[n][rows]) for n in names]
+        [new[n] if n in new else sanitized_series(request.frame[n][rows]) for n in names]
     )
 
 
-def row_order(rows: int, key: bytes) -> Ints:
+def random_row_order(rows: int, key: bytes) -> Ints:
     """Return the order in which rows are published."""
     return Stream(key, "row order").permutation(rows)
 
@@ -62,8 +62,8 @@ def original_rows(rows: Ints | int, key: bytes) -> Ints:
     """Return the row of the table behind each published row."""
     # A number stands for all of that many rows.
     if isinstance(rows, int):
-        return row_order(rows, key)
-    return rows[row_order(len(rows), key)]
+        return random_row_order(rows, key)
+    return rows[random_row_order(len(rows), key)]
 
 
 def group_ids(name: str, partition: Partition, order: Ints, key: bytes) -> pl.Series:
@@ -72,7 +72,7 @@ def group_ids(name: str, partition: Partition, order: Ints, key: bytes) -> pl.Se
     return pl.Series(name, names[partition.labels[order]], dtype=pl.Int64)
 
 
-def require_new(name: str, taken: Sequence[str], hint: str) -> None:
+def require_new_name(name: str, taken: Sequence[str], hint: str) -> None:
     """Refuse a new column with the name of another."""
     if name in taken:
         raise ParameterError(

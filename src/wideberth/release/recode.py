@@ -16,23 +16,23 @@ from typing import Any, TypeAlias
 import numpy as np
 import polars as pl
 
-from wideberth.algorithms.mondrian.arrangement import Boxes
+from wideberth.algorithms.mondrian.arrangement import GroupBoxes
 from wideberth.core.codes import Codes, Column, compress
 from wideberth.core.exact import Bools, Floats, Ints
 from wideberth.core.groups import Partition
-from wideberth.core.threads import spread
+from wideberth.core.threads import map_threads
 from wideberth.hierarchy import Hierarchy
 from wideberth.hierarchy.quasi import Quasi
-from wideberth.labels.parse import ANYTHING, OR_MISSING, TO
-from wideberth.release.align import ends, written
-from wideberth.release.styles import Style, styles
+from wideberth.labels.parse import OR_MISSING, STAR, TO
+from wideberth.release.align import interval_ends, values_as_text
+from wideberth.release.styles import Recoding, choose_recodings
 
 _BITS = 62  # a set of so many codes is one number
 _LETTERS = 20  # characters of a set, for each value that it may list
 
 
 @dataclass(frozen=True, eq=False)
-class Recoded:
+class RecodedColumns:
     """What is published of the quasi-identifiers, and what it cost."""
 
     # the published columns of each quasi-identifier, row by row
@@ -49,10 +49,10 @@ class Recoded:
 def recode(
     quasis: Sequence[Quasi],
     partition: Partition,
-    how: Mapping[str, Style] | None = None,
+    how: Mapping[str, Recoding] | None = None,
     order: Ints | None = None,
-    boxes: Boxes | None = None,
-) -> Recoded:
+    boxes: GroupBoxes | None = None,
+) -> RecodedColumns:
     """Publish one value per group for each quasi-identifier.
 
     >>> from wideberth.hierarchy.quasi import read_quasi
@@ -64,16 +64,16 @@ def recode(
     """
     # order: the rows as they are to be published. boxes: the lowest and highest codes of every
     # group, if they are known already.
-    how = how or styles(quasis)
+    how = how or choose_recodings(quasis)
     sizes = np.bincount(partition.labels, minlength=partition.count)
     labels = partition.labels if order is None else partition.labels[order]
-    rows = _Rows(partition)
+    rows = _GroupRows(partition)
 
     def one(number: int) -> tuple[list[pl.Series], float, int]:
         quasi = quasis[number]
         style = how[quasi.name]
         ends = None if boxes is None else (boxes[0][:, number], boxes[1][:, number])
-        held = _Held(rows, quasi, ends)
+        held = _GroupCodes(rows, quasi, ends)
         published, extent, *starred = _RECODERS[style.recoding](quasi, held, style)
         names = style.columns(quasi)
         series = [v.by_row(labels).alias(name) for name, v in zip(names, published, strict=True)]
@@ -81,19 +81,21 @@ def recode(
         hidden = int(sizes[starred[0]].sum()) if starred else 0
         return series, float(extent @ sizes / sizes.sum()), hidden
 
-    recoded = dict(zip((q.name for q in quasis), spread(one, range(len(quasis))), strict=True))
+    recoded = dict(zip((q.name for q in quasis), map_threads(one, range(len(quasis))), strict=True))
     columns = {name: series for name, (series, _, _) in recoded.items()}
     losses = {name: loss for name, (_, loss, _) in recoded.items()}
     starred = {name: rows for name, (_, _, rows) in recoded.items() if rows}
     weights = [quasi.weight for quasi in quasis]
     loss = float(np.average(list(losses.values()), weights=weights))
-    return Recoded(columns, losses, loss, starred)
+    return RecodedColumns(columns, losses, loss, starred)
 
 
-def endless_sets(starred: Mapping[str, int], how: Mapping[str, Style], rows: int) -> list[str]:
+def long_set_cautions(
+    starred: Mapping[str, int], how: Mapping[str, Recoding], rows: int
+) -> list[str]:
     """Warn of columns whose sets would be too long to list, as they have no hierarchy.
 
-    >>> endless_sets({"town": 37}, {"town": Style("set")}, 100)[0].partition(";")[0]
+    >>> long_set_cautions({"town": 37}, {"town": Recoding("set")}, 100)[0].partition(";")[0]
     "in 37% of rows '*' is published for column 'town'"
     """
     return [
@@ -106,14 +108,14 @@ def endless_sets(starred: Mapping[str, int], how: Mapping[str, Style], rows: int
 
 
 @dataclass(frozen=True, eq=False)
-class Values:
+class PublishedValues:
     """What each group, or each row, publishes: one of a few values."""
 
     values: pl.Series  # texts may occur twice
     which: Ints | Codes  # the value of each group
 
     @classmethod
-    def of_keys(cls, keys: Ints, size: int, values: Callable[[Ints], pl.Series]) -> Values:
+    def of_keys(cls, keys: Ints, size: int, values: Callable[[Ints], pl.Series]) -> PublishedValues:
         """Compute the values of distinct keys below `size`: groups are many, keys are few."""
         distinct, which = compress(keys, size)
         return cls(values(distinct), which)
@@ -131,12 +133,12 @@ class Values:
 
 
 @dataclass(frozen=True, eq=False)
-class _Held:
+class _GroupCodes:
     """The codes that each group holds, missing ones apart."""
 
-    rows: _Rows
+    rows: _GroupRows
     quasi: Quasi
-    ends: Boxes | None  # the lowest and highest code of each group, if known
+    ends: GroupBoxes | None  # the lowest and highest code of each group, if known
 
     @property
     def start(self) -> Ints:
@@ -152,7 +154,7 @@ class _Held:
         return np.where(codes == self.quasi.domain.missing, np.int32(-1), codes)
 
     @property
-    def known(self) -> Boxes | None:
+    def known(self) -> GroupBoxes | None:
         """The ends, where they are known and none of them stands for a missing value."""
         return self.ends if self.quasi.domain.missing is None else None
 
@@ -195,7 +197,7 @@ class _Held:
         """Whether some of the group's rows are missing, but not all."""
         return self.lacking & ~self.absent
 
-    def label(self, said: Values) -> Values:
+    def label(self, said: PublishedValues) -> PublishedValues:
         """Add to the texts what must be said of missing values."""
         if not self.mixed.any() and not self.absent.any():
             return said
@@ -203,14 +205,16 @@ class _Held:
         nothing = pl.Series([None], dtype=pl.String)
         values = pl.concat([said.values, said.values + OR_MISSING, nothing])
         which = np.where(self.absent, 2 * few, said.which + few * self.mixed)
-        return Values(values, which)
+        return PublishedValues(values, which)
 
 
-_Published: TypeAlias = tuple[list[Values], Floats] | tuple[list[Values], Floats, Bools]
+_Published: TypeAlias = (
+    tuple[list[PublishedValues], Floats] | tuple[list[PublishedValues], Floats, Bools]
+)
 
 
-def _interval(quasi: Quasi, held: _Held, style: Style) -> _Published:
-    at = ends(quasi, style.grid)
+def _interval(quasi: Quasi, held: _GroupCodes, style: Recoding) -> _Published:
+    at = interval_ends(quasi, style.grid)
     lows, highs = held.lows, held.highs
     size = quasi.domain.size
 
@@ -218,12 +222,12 @@ def _interval(quasi: Quasi, held: _Held, style: Style) -> _Published:
         low, high = at.low_texts.gather(keys // size), at.high_texts.gather(keys % size)
         return low.zip_with(low == high, low + TO + high)
 
-    said = Values.of_keys(lows * size + highs, size * size, texts)
+    said = PublishedValues.of_keys(lows * size + highs, size * size, texts)
     return [held.label(said)], at.high_places[highs] - at.low_places[lows]
 
 
-def _bounds(quasi: Quasi, held: _Held, style: Style) -> _Published:
-    at = ends(quasi, style.grid)
+def _bounds(quasi: Quasi, held: _GroupCodes, style: Recoding) -> _Published:
+    at = interval_ends(quasi, style.grid)
     lows, highs = held.lows, held.highs
     extent = at.high_places[highs] - at.low_places[lows]
     published = []
@@ -234,14 +238,14 @@ def _bounds(quasi: Quasi, held: _Held, style: Style) -> _Published:
         if quasi.domain.missing is not None:
             values = pl.concat([values, pl.Series([None], dtype=values.dtype)])
             which = np.where(held.absent, len(ends_at), which)
-        published.append(Values(values, which))
+        published.append(PublishedValues(values, which))
     lacking = (held.mixed | held.absent).astype(np.int64)
-    return [*published, Values(pl.Series([False, True]), lacking)], extent
+    return [*published, PublishedValues(pl.Series([False, True]), lacking)], extent
 
 
-def _hierarchy(quasi: Quasi, held: _Held, style: Style) -> _Published:
+def _hierarchy(quasi: Quasi, held: _GroupCodes, style: Recoding) -> _Published:
     tree = quasi.tree
-    assert tree is not None  # noqa: S101 - `styles` has seen to it
+    assert tree is not None  # noqa: S101 - `choose_recodings` has seen to it
     # One more for missing values, which must not count as the first or the last node.
     first, last = (np.append(quasi.nodes, other) for other in (len(tree), -1))
     if held.known is not None and (np.diff(quasi.nodes) >= 0).all():  # codes in leaf order
@@ -250,18 +254,18 @@ def _hierarchy(quasi: Quasi, held: _Held, style: Style) -> _Published:
         low = np.where(held.absent, 0, np.minimum.reduceat(first[held.codes], held.start))
         high = np.where(held.absent, 0, np.maximum.reduceat(last[held.codes], held.start))
     nodes = _common_ancestors(tree, low, high)
-    said = Values(pl.Series(tree.labels, dtype=pl.String), nodes)
+    said = PublishedValues(pl.Series(tree.labels, dtype=pl.String), nodes)
     leaves = tree.leaf_counts
     extent = (leaves[nodes] - 1) / max(int(leaves[0]) - 1, 1)
     return [held.label(said)], np.where(held.absent, 0.0, extent)
 
 
-def _set(quasi: Quasi, held: _Held, style: Style) -> _Published:
+def _set(quasi: Quasi, held: _GroupCodes, style: Recoding) -> _Published:
     values = quasi.domain.values
     assert values is not None  # noqa: S101 - a column that is not all missing has values
     if values.dtype == pl.Boolean:
         values = pl.Series(quasi.domain.texts, dtype=pl.String)
-    plain = written(values)
+    plain = values_as_text(values)
     # Quotes tell a value from the marks of the set around it.
     marked = plain.str.contains(r'[{}|"\r\n]')
     quoted = '"' + plain.str.replace_all('"', '""') + '"'
@@ -282,16 +286,16 @@ def _set(quasi: Quasi, held: _Held, style: Style) -> _Published:
     sizes = np.array([len(codes) for codes in sets])
     extent = np.maximum(sizes - 1, 0) / max(quasi.domain.known - 1, 1)
     extent[endless] = 1.0
-    said = Values(pl.Series(texts, dtype=pl.String).fill_null(ANYTHING), which)
+    said = PublishedValues(pl.Series(texts, dtype=pl.String).fill_null(STAR), which)
     return [held.label(said)], extent[which], endless[which]
 
 
-def _letters(style: Style) -> int:
+def _letters(style: Recoding) -> int:
     """Return how many characters a published set may have."""
     return _LETTERS * style.max_set
 
 
-def _distinct_sets(quasi: Quasi, held: _Held) -> tuple[Ints, list[list[int]]]:
+def _distinct_sets(quasi: Quasi, held: _GroupCodes) -> tuple[Ints, list[list[int]]]:
     """Return the sets of codes that groups hold, and which of them each group holds."""
     known = quasi.domain.known
     if known <= _BITS:
@@ -322,7 +326,7 @@ _RECODERS: dict[str, Any] = {
 
 
 @dataclass(frozen=True, eq=False)
-class _Rows:
+class _GroupRows:
     """The rows of each group, found when somebody asks."""
 
     partition: Partition

@@ -35,13 +35,13 @@ from wideberth.io.manifest import manifest_path, sha256
 from wideberth.kernels.randomness import Origin
 from wideberth.policy.request import Request
 from wideberth.principles import Principle
-from wideberth.principles.columns import compares
+from wideberth.principles.columns import compares_with_table
 
 PROMISE = (
     "In this single release, an adversary who knows everyone's quasi-identifiers and group, and "
     "holds a group's members equally likely, exceeds the stated bounds for no row."
 )
-NOT_PROMISED = (
+NOT_PROMISED_LINES = (
     "Protection from an adversary who reasons about how the algorithm chose the groups.",
     "Protection from background knowledge beyond what the principles allow for.",
     "Protection when several releases of one table are combined.",
@@ -188,7 +188,7 @@ class Release:
 
     def _check_file(self, path: Path, frame: pl.DataFrame) -> None:
         """Read a file back and check that what is in it keeps its principles."""
-        if io.holds(path, frame) and fingerprint(frame) == self.fingerprint:
+        if io.holds(path, frame) and table_fingerprint(frame) == self.fingerprint:
             return  # what was verified, to the letter
         # Only an empty field is missing in what we wrote ourselves, whatever it was in the input.
         written = io.read(path, io.ReadOptions(missing=("",)))
@@ -239,7 +239,7 @@ def _rounded(figure: float) -> float:
     return float(f"{figure:.3g}")
 
 
-def fingerprint(*frames: pl.DataFrame) -> int:
+def table_fingerprint(*frames: pl.DataFrame) -> int:
     """Return a number that changes with any cell of the tables, and with the names of columns."""
     # It is good for one run of the program only.
     return hash(tuple((*f.columns, int(f.hash_rows(seed=2008).sum())) for f in frames))
@@ -256,7 +256,7 @@ _TYPED = (".parquet", ".pq", ".feather", ".arrow", ".ipc")
 _REPORT = "nothing was published; please report this"
 
 
-def describe(
+def compose_manifest(
     request: Request,
     *,
     made: Mapping[str, Any],
@@ -274,7 +274,7 @@ def describe(
     rows = verified.rows
     total = rows + suppressed
     return {
-        "versions": versions(),
+        "versions": program_versions(),
         "created": now(),
         "input": {
             "name": None if request.source is None else request.source.name,
@@ -301,7 +301,7 @@ def describe(
         "verified": _without_worst(verified, rounded=bool(suppressed)),
         "warnings": list(warnings),
         "promise": PROMISE,
-        "not_promised": [*NOT_PROMISED, _NOT_HIDDEN[request.transform.exact]],
+        "not_promised": [*NOT_PROMISED_LINES, _NOT_HIDDEN[request.transform.exact]],
         "seconds": dict(seconds),
     }
 
@@ -317,7 +317,7 @@ def _without_worst(result: CheckResult, *, rounded: bool) -> dict[str, Any]:
         del principle["worst"]
         # Where rows were suppressed, all digits of t would tell something of their values, for it
         # compares with them.
-        if rounded and compares(report.principle):
+        if rounded and compares_with_table(report.principle):
             principle["achieved"] = {k: ceil(v * 100) / 100 for k, v in report.achieved.items()}
     return told
 
@@ -327,7 +327,7 @@ def manifest_text(manifest: Mapping[str, Any]) -> str:
     return json.dumps(manifest, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def versions() -> dict[str, str]:
+def program_versions() -> dict[str, str]:
     """Return the versions of the program and of what its results rest on."""
     used = {name: version(name) for name in ("wideberth", "numpy", "polars", "numba")}
     return {"python": platform.python_version(), **used}

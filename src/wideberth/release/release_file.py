@@ -16,15 +16,15 @@ from wideberth import io
 from wideberth.checks.check_file import check_file
 from wideberth.checks.result import CheckResult
 from wideberth.core.progress import Clock, Progress
-from wideberth.engines.duckdb.file_rows import FileRows
-from wideberth.engines.duckdb.source import Source, limit_of, require_for_release
+from wideberth.engines.duckdb.file_rows import FileEngine
+from wideberth.engines.duckdb.source import FileSource, limit_of, require_for_release
 from wideberth.errors import OutputError, VerificationError
 from wideberth.io.manifest import manifest_path, sha256
-from wideberth.io.scratch import spill
+from wideberth.io.scratch import scratch_folder
 from wideberth.kernels.randomness import RootKey
 from wideberth.policy.policy import Policy
 from wideberth.policy.request import Request
-from wideberth.release.large import BUCKET_ROWS, by_parts, require_kept
+from wideberth.release.large import BUCKET_ROWS, anonymize_on_engine, require_kept
 from wideberth.release.release import Release, manifest_text
 
 
@@ -133,14 +133,16 @@ def anonymize_file(
         policy = Policy.load(policy)
     options = None if policy is None else policy.options
     with ExitStack() as stack:
-        folder = stack.enter_context(spill())
-        with Source.opened(table, memory=limit, options=options) as source:
+        folder = stack.enter_context(scratch_folder())
+        with FileSource.opened(table, memory=limit, options=options) as source:
             request = Request.of(table, roles=roles, policy=policy, schema=source.schema, **asked)
-            engine = FileRows(source, folder)
+            engine = FileEngine(source, folder)
             if bucket_rows is None:
                 require_for_release(limit, source.rows, len(source.types))
                 bucket_rows = min(BUCKET_ROWS, engine.rows_in(limit // 4))
-            outcome = by_parts(request, engine, root=root, bucket_rows=bucket_rows, clock=clock)
+            outcome = anonymize_on_engine(
+                request, engine, root=root, bucket_rows=bucket_rows, clock=clock
+            )
         release = StoredRelease(
             pl.scan_parquet(engine.path),
             outcome.manifest,

@@ -11,16 +11,16 @@ from wideberth.checks.check_spark import check_spark
 from wideberth.checks.result import CheckResult
 from wideberth.core.progress import Clock, Progress
 from wideberth.engines.spark.executors import require_executors
-from wideberth.engines.spark.failures import readable
-from wideberth.engines.spark.input import require_plain, warn_if_fickle
+from wideberth.engines.spark.failures import readable_spark_errors
+from wideberth.engines.spark.input import require_no_formats, warn_if_nondeterministic
 from wideberth.engines.spark.session import require_session
-from wideberth.engines.spark.spark_rows import SparkRows
-from wideberth.engines.spark.store import Place, fingerprint
-from wideberth.io.formats import check_names
+from wideberth.engines.spark.spark_rows import SparkEngine
+from wideberth.engines.spark.store import SparkTarget, folder_sha256
+from wideberth.io.formats import require_unique_names
 from wideberth.kernels.randomness import RootKey
 from wideberth.policy.policy import Policy
 from wideberth.policy.request import Request
-from wideberth.release.large import by_parts, require_kept
+from wideberth.release.large import anonymize_on_engine, require_kept
 from wideberth.release.release import Release, manifest_text
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class SparkRelease(Release):
 
     # Spark holds what led to `table` until they are forgotten; without it, the table would be made
     # again whenever it is looked at
-    rows: SparkRows | None = None
+    rows: SparkEngine | None = None
 
     def check(self) -> CheckResult:
         """Check the principles again, from the published values alone."""
@@ -43,15 +43,15 @@ class SparkRelease(Release):
         """Let Spark write the table, and beside it the manifest; both or nothing."""
         spark = self.table.sparkSession
         sources = [] if self.rows is None else self.rows.cluster.frame.inputFiles()
-        with readable():
-            place = Place.of(spark, str(path), force=force, sources=sources)
+        with readable_spark_errors():
+            place = SparkTarget.of(spark, str(path), force=force, sources=sources)
             with place.drafts() as (draft, note):
                 self.table.write.parquet(draft)
                 # Read back, and checked before it takes its place.
                 written = check_spark(spark.read.parquet(draft), worst=0, **self.question)
                 groups = self.manifest["groups"] if self.manifest["group"] is not None else None
                 require_kept(written, self.manifest["rows"], groups)
-                output = {"name": place.name, "sha256": fingerprint(spark, draft)}
+                output = {"name": place.name, "sha256": folder_sha256(spark, draft)}
                 manifest = {**self.manifest, "output": output}
                 note(manifest_text(manifest))
         return manifest
@@ -76,18 +76,20 @@ def anonymize_spark(
     """Make a release of a Spark DataFrame, in its own session."""
     clock = Clock(progress)
     spark = require_session(table)
-    check_names(table.columns, "the table")
+    require_unique_names(table.columns, "the table")
     require_executors(spark)
-    warn_if_fickle(table, stacklevel=5)
+    warn_if_nondeterministic(table, stacklevel=5)
     if policy is not None and not isinstance(policy, Policy):
         policy = Policy.load(policy)
-    require_plain(table, policy.options if policy else None)
-    with readable():
-        engine = SparkRows(table)
+    require_no_formats(table, policy.options if policy else None)
+    with readable_spark_errors():
+        engine = SparkEngine(table)
         try:
             schema = engine.cluster.schema
             request = Request.of(None, roles=roles, policy=policy, schema=schema, **asked)
-            outcome = by_parts(request, engine, root=root, bucket_rows=bucket_rows, clock=clock)
+            outcome = anonymize_on_engine(
+                request, engine, root=root, bucket_rows=bucket_rows, clock=clock
+            )
         except BaseException:
             engine.forget()
             raise

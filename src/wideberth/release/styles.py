@@ -12,16 +12,16 @@ from wideberth.errors import ParameterError, RoleError
 from wideberth.hierarchy.quasi import Quasi
 from wideberth.policy.guesses import leads_to_people
 from wideberth.policy.settings import MAX_SET, RECODINGS, Grid
-from wideberth.release.align import ends
+from wideberth.release.align import interval_ends
 
 
 @dataclass(frozen=True)
-class Style:
+class Recoding:
     """How one quasi-identifier is published."""
 
     recoding: str  # one of `RECODINGS`
     grid: Grid | None = (
-        None  # where intervals and bounds may end; see `wideberth.release.align.ends`
+        None  # where intervals and bounds may end; see `wideberth.release.align.interval_ends`
     )
     max_set: int = MAX_SET  # a set of more values is published as ``*``
 
@@ -33,12 +33,12 @@ class Style:
         return [f"{quasi.name}_{part}" for part in ("min", "max", "missing")]
 
 
-def styles(
+def choose_recodings(
     quasis: Sequence[Quasi],
     recoding: str | Mapping[str, str] | None = None,
     align: str | Mapping[str, Grid] | None = None,
     max_set: int = MAX_SET,
-) -> dict[str, Style]:
+) -> dict[str, Recoding]:
     """Decide how each quasi-identifier is published."""
     # By default a hierarchy where there is one, intervals for numbers and dates, and sets. With
     # align="hierarchy" the node of a hierarchy is published.
@@ -69,7 +69,7 @@ def styles(
 SINGLE = "numbers of single people are published"
 
 
-def require_coarse(quasis: Sequence[Quasi], how: Mapping[str, Style]) -> list[str]:
+def require_coarse_recoding(quasis: Sequence[Quasi], how: Mapping[str, Recoding]) -> list[str]:
     """Refuse record numbers whose published ranges or sets would name those of single people."""
     # Returns cautions for columns that look like record numbers, or differ in nearly every row,
     # though their names say nothing.
@@ -80,11 +80,11 @@ def require_coarse(quasis: Sequence[Quasi], how: Mapping[str, Style]) -> list[st
             continue
         counts = domain.histogram[: domain.known]
         what = "its sets list" if style.recoding == "set" else "its ranges end at"
-        cautions += exposed(quasi.name, domain.values, counts, what)
+        cautions += exposure_caution(quasi.name, domain.values, counts, what)
     return cautions
 
 
-def exposed(
+def exposure_caution(
     name: str, values: pl.Series, counts: Ints, what: str, *, exact: bool = False
 ) -> list[str]:
     """Refuse a quasi-identifier that names people or records; return a caution if it may."""
@@ -116,7 +116,7 @@ def _suits(recoding: str, quasi: Quasi) -> bool:
     return recoding == "set" or (recoding in ("interval", "bounds") and quasi.numeric)
 
 
-def _style(quasi: Quasi, asked: str | None, grid: Grid | None) -> Style:
+def _style(quasi: Quasi, asked: str | None, grid: Grid | None) -> Recoding:
     if asked is not None and asked not in RECODINGS:
         raise ParameterError(
             f"recoding: column '{quasi.name}' cannot be recoded like that",
@@ -134,13 +134,13 @@ def _style(quasi: Quasi, asked: str | None, grid: Grid | None) -> Style:
         )
         raise ParameterError(f"recoding: column '{quasi.name}' {lacks}", hint=hint)
     if grid == "hierarchy":
-        return Style(recoding)
+        return Recoding(recoding)
     if grid is not None and recoding not in ("interval", "bounds"):
         raise ParameterError(
             f"align: column '{quasi.name}' is published as a {recoding}, which has no grid",
             hint="align numbers and dates only",
         )
-    style = Style(recoding, grid)
+    style = Recoding(recoding, grid)
     if grid is not None:
-        ends(quasi, grid)  # says what is wrong with the grid, before the work
+        interval_ends(quasi, grid)  # says what is wrong with the grid, before the work
     return style

@@ -47,7 +47,7 @@ _UNTRIED = "not tried, may help"
 
 
 @dataclass(frozen=True)
-class Trial:
+class ProposalTrial:
     """What came of trying one proposal."""
 
     proposal: Alternative
@@ -77,7 +77,7 @@ class Trial:
         }
 
 
-def tried(
+def try_proposals(
     error: InfeasibleError,
     request: Request,
     run: Callable[[Request], Release],
@@ -90,9 +90,9 @@ def tried(
     return _said(error, trials)
 
 
-def untried(error: InfeasibleError) -> InfeasibleError:
+def untried_proposals(error: InfeasibleError) -> InfeasibleError:
     """Return a refusal that says that nothing was tried: on engines that takes too long."""
-    trials = [Trial(one, UNTRIED) for one in error.proposals]
+    trials = [ProposalTrial(one, UNTRIED) for one in error.proposals]
     return _said(error, trials) if trials else error
 
 
@@ -101,16 +101,16 @@ def _trials(
     request: Request,
     run: Callable[[Request], Release],
     progress: Progress | None,
-) -> Iterator[Trial]:
+) -> Iterator[ProposalTrial]:
     """Try proposals; if none works, weaker parameters, each until one does."""
     deadline = monotonic() + SECONDS
     many = 0
     settled: set[tuple[Any, str]] = set()  # where a stronger setting works already
 
-    def attempt(one: Alternative) -> Trial:
+    def attempt(one: Alternative) -> ProposalTrial:
         nonlocal many
         if request.frame.height > ROWS or monotonic() > deadline or many == _MOST:
-            return Trial(one, UNTRIED)
+            return ProposalTrial(one, UNTRIED)
         many += 1
         if progress is not None:
             progress("trying what may help", many - 1, many)
@@ -152,7 +152,7 @@ def _in_turn(proposals: Sequence[Alternative]) -> list[Alternative]:
 
 def _trial(
     one: Alternative, request: Request, run: Callable[[Request], Release], deadline: float
-) -> Trial:
+) -> ProposalTrial:
     """Follow one proposal."""
     changed = request
     if one.principle is not None:
@@ -179,7 +179,7 @@ def _trial(
             release = run(changed)
             column = _shared(release, request)
     except WideberthError:
-        return Trial(one, IMPOSSIBLE)
+        return ProposalTrial(one, IMPOSSIBLE)
     loss = loss_of(release)
     value = None
     if column is not None:
@@ -188,18 +188,18 @@ def _trial(
         if gone > 1:
             rows = "both rows" if gone == 2 else f"all {gone:,} rows"
             value = f"{rows} left out have one value of '{column}'"
-            return Trial(one, UNSAFE, loss, f"{value}: whoever is missing has it")
+            return ProposalTrial(one, UNSAFE, loss, f"{value}: whoever is missing has it")
     if loss > USEFUL:
-        return Trial(one, USELESS, loss, value)
+        return ProposalTrial(one, USELESS, loss, value)
     if monotonic() > deadline:
-        return Trial(one, UNTRIED)
+        return ProposalTrial(one, UNTRIED)
     try:
         grave = _grave(release, request)
     except WideberthError:
-        return Trial(one, UNTRIED)
+        return ProposalTrial(one, UNTRIED)
     if grave is not None:
-        return Trial(one, UNSAFE, loss, f"an audit finds that {grave}")
-    return Trial(one, WORKS, loss, value)
+        return ProposalTrial(one, UNSAFE, loss, f"an audit finds that {grave}")
+    return ProposalTrial(one, WORKS, loss, value)
 
 
 def _grave(release: Release, request: Request) -> str | None:
@@ -246,7 +246,7 @@ def _difference(here: pl.Series, there: pl.Series) -> pl.DataFrame:
     return counts.group_by("value").agg(pl.col("more").sum()).filter(pl.col("more") > 0)
 
 
-def _said(error: InfeasibleError, trials: Sequence[Trial]) -> InfeasibleError:
+def _said(error: InfeasibleError, trials: Sequence[ProposalTrial]) -> InfeasibleError:
     """Compose the refusal."""
     works = [trial.words for trial in trials if trial.outcome == WORKS]
     ran = sum(trial.outcome != UNTRIED for trial in trials)
@@ -277,7 +277,7 @@ def _said(error: InfeasibleError, trials: Sequence[Trial]) -> InfeasibleError:
     )
 
 
-def _nothing(trials: Sequence[Trial], ran: int) -> str:
+def _nothing(trials: Sequence[ProposalTrial], ran: int) -> str:
     """Return that nothing works, and what loses least of what is safe."""
     told = f"none of the {ran} settings that were tried is both useful and safe"
     if ran == 1:

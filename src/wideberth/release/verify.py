@@ -19,23 +19,27 @@ from wideberth.checks.check import check
 from wideberth.checks.result import CheckResult
 from wideberth.core.codes import Codes, encode
 from wideberth.core.exact import Bools, Ints
-from wideberth.core.threads import spread
+from wideberth.core.threads import map_threads
 from wideberth.errors import VerificationError
 from wideberth.hierarchy.quasi import Quasi
-from wideberth.labels.parse import ANYTHING, OR_MISSING, TO
+from wideberth.labels.parse import OR_MISSING, STAR, TO
 from wideberth.policy.two_tables import COUNT
-from wideberth.release.align import written
-from wideberth.release.styles import Style
+from wideberth.release.align import values_as_text
+from wideberth.release.styles import Recoding
 
 
-def covers(quasi: Quasi, style: Style, published: Sequence[pl.Series], codes: Codes) -> bool:
+def labels_cover_values(
+    quasi: Quasi, style: Recoding, published: Sequence[pl.Series], codes: Codes
+) -> bool:
     """Return whether every row's published value covers its original one.
 
     >>> from wideberth.hierarchy.quasi import read_quasi
     >>> age = read_quasi(pl.Series("age", [25, 34, 61]))
-    >>> covers(age, Style("interval"), [pl.Series(["20..34", "34", "61"])], age.codes)
+    >>> labels = [pl.Series(["20..34", "34", "61"])]
+    >>> labels_cover_values(age, Recoding("interval"), labels, age.codes)
     True
-    >>> covers(age, Style("interval"), [pl.Series(["20..34", "34", "60"])], age.codes)
+    >>> labels = [pl.Series(["20..34", "34", "60"])]
+    >>> labels_cover_values(age, Recoding("interval"), labels, age.codes)
     False
     """
     # codes: the original ones, in the order of the published rows.
@@ -64,10 +68,12 @@ def covers(quasi: Quasi, style: Style, published: Sequence[pl.Series], codes: Co
     return bool(_PARSERS[style.recoding](quasi, style, labels, label, code).all())
 
 
-Parser = Callable[[Quasi, Style, pl.Series, Any, Any], Bools]
+Parser = Callable[[Quasi, Recoding, pl.Series, Any, Any], Bools]
 
 
-def _within_interval(quasi: Quasi, style: Style, labels: pl.Series, label: Any, code: Any) -> Bools:
+def _within_interval(
+    quasi: Quasi, style: Recoding, labels: pl.Series, label: Any, code: Any
+) -> Bools:
     """Turn the ends of each interval into the first and the last code between them."""
     bare = labels.str.strip_suffix(OR_MISSING)
     parts = bare.str.split_exact(TO, 1).struct.unnest()
@@ -83,7 +89,7 @@ def _within_interval(quasi: Quasi, style: Style, labels: pl.Series, label: Any, 
 
 
 def _reader(
-    values: pl.Series, style: Style
+    values: pl.Series, style: Recoding
 ) -> tuple[np.ndarray, Callable[[pl.Series], np.ndarray]]:
     """Return the values in their order, and what reads an end so that the two compare."""
     dtype = values.dtype
@@ -105,7 +111,7 @@ def _reader(
 
         return numbers, read
     # Moments and durations: an end is one of the values, as it is written.
-    texts = written(values)
+    texts = values_as_text(values)
     order = pl.Series(np.arange(len(values)))
     return order.to_numpy(), lambda ends: ends.replace_strict(texts, order).to_numpy()
 
@@ -131,7 +137,7 @@ def _within_bounds(quasi: Quasi, published: Sequence[pl.Series], codes: Codes) -
     return bool(np.where(missing, published[2].to_numpy(), inside).all())
 
 
-def _below_node(quasi: Quasi, style: Style, labels: pl.Series, label: Ints, code: Ints) -> Bools:
+def _below_node(quasi: Quasi, style: Recoding, labels: pl.Series, label: Ints, code: Ints) -> Bools:
     """Climb from each value: one of the nodes on its way must have the published label."""
     tree = quasi.tree
     assert tree is not None  # noqa: S101 - only what has a hierarchy is published by it
@@ -151,10 +157,10 @@ def _below_node(quasi: Quasi, style: Style, labels: pl.Series, label: Ints, code
     return found
 
 
-def _in_set(quasi: Quasi, style: Style, labels: pl.Series, label: Ints, code: Ints) -> Bools:
+def _in_set(quasi: Quasi, style: Recoding, labels: pl.Series, label: Ints, code: Ints) -> Bools:
     values = quasi.domain.values
     assert values is not None  # noqa: S101 - a column that is not all missing has values
-    texts = quasi.domain.texts if values.dtype == pl.Boolean else written(values).to_list()
+    texts = quasi.domain.texts if values.dtype == pl.Boolean else values_as_text(values).to_list()
     code_of = {text: number for number, text in enumerate(texts)}
     size = quasi.domain.size
     held = [
@@ -163,7 +169,7 @@ def _in_set(quasi: Quasi, style: Style, labels: pl.Series, label: Ints, code: In
         for text in _members(said)
         if text in code_of
     ]
-    anything = labels.str.strip_suffix(OR_MISSING) == ANYTHING
+    anything = labels.str.strip_suffix(OR_MISSING) == STAR
     listed: Bools = np.isin(label * size + code, np.array(held, dtype=np.int64))
     return listed | anything.to_numpy()[label]
 
@@ -192,13 +198,13 @@ _PARSERS: dict[str, Parser] = {
 # before is found here. What fails is not published.
 
 
-def require_truth(
+def require_true_labels(
     table: pl.DataFrame,
     original: pl.DataFrame,
     order: Ints,
     *,
     quasis: Sequence[Quasi],
-    styles: Mapping[str, Style],
+    styles: Mapping[str, Recoding],
     untouched: Sequence[str],
     group: str | None,
     consistent: bool = False,
@@ -221,9 +227,9 @@ def require_truth(
     def covered(quasi: Quasi) -> bool:
         columns = [table[name] for name in styles[quasi.name].columns(quasi)]
         _require_no_more(columns)
-        return covers(quasi, styles[quasi.name], columns, quasi.codes[order])
+        return labels_cover_values(quasi, styles[quasi.name], columns, quasi.codes[order])
 
-    for quasi, fine in zip(quasis, spread(covered, quasis), strict=True):
+    for quasi, fine in zip(quasis, map_threads(covered, quasis), strict=True):
         if not fine:
             raise _defect(f"published values of '{quasi.name}' do not cover the original ones")
     if group:
@@ -234,7 +240,7 @@ def require_truth(
         _require_same(table[name], original[name][order])
 
 
-def require_anatomy(
+def require_true_anatomy(
     quasi: pl.DataFrame,
     sensitive: pl.DataFrame,
     original: pl.DataFrame,

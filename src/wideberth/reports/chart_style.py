@@ -112,7 +112,7 @@ def _own_ids(svg: str, name: str) -> str:
     return re.sub(r' (?:aria-[a-z]+|role)="[^"]*"', "", svg)
 
 
-def told_apart(names: list[str]) -> Spec:
+def distinguish(names: list[str]) -> Spec:
     """Assign a colour and a shape to each of two names."""
     domain = {"domain": names}
     named = {"field": "who", "type": "nominal", "title": None}
@@ -134,11 +134,11 @@ def bars(
     share: bool | None = None,
 ) -> Spec:
     """Draw bars that lie, each with its number; of two kinds, the first is pale and outlined."""
-    data, rows = by_place(data, field, order)
+    data, rows = row_axis(data, field, order)
     two = len(names) > 1
     share = domain is not None if share is None else share
     top = domain or max([bar["share"] for bar in data] or [1]) or 1
-    left, right = room(order), room(bar["label"] for bar in data)
+    left, right = text_width(order), text_width(bar["label"] for bar in data)
     wide = WIDTH - left
     scale = {"domain": [0, top * wide / (wide - right)], "nice": False}
     ticks = {"values": [0, 0.25, 0.5, 0.75, 1]} if domain else {"tickCount": 4, "tickMinStep": 1}
@@ -182,10 +182,10 @@ def bars(
             "encoding": {**place, "text": {"field": "label"}},
         },
     ]
-    return picture(layers, height=45 + (40 if two else 25) * len(order), rows=order)
+    return chart_spec(layers, height=45 + (40 if two else 25) * len(order), rows=order)
 
 
-def by_place(data: Iterable[Spec], field: str, order: list[str]) -> tuple[list[Spec], Spec]:
+def row_axis(data: Iterable[Spec], field: str, order: list[str]) -> tuple[list[Spec], Spec]:
     """Number the rows of a picture, and return the axis that writes a name beside each."""
     # Vega keeps names as keys of objects and puts them into expressions, where it takes
     # `constructor` for what every object has. Numbers are safe; names are values of a parameter.
@@ -199,14 +199,14 @@ def by_place(data: Iterable[Spec], field: str, order: list[str]) -> tuple[list[S
     return [{**entry, field: places[entry[field]]} for entry in data], axis
 
 
-def room(texts: Iterable[str]) -> int:
+def text_width(texts: Iterable[str]) -> int:
     """Return how wide texts may get. Which font a reader has is not known: take a wide one."""
     return 12 + round(7.4 * max((len(text) for text in texts), default=0))
 
 
-def picture(layers: list[Spec], *, height: int, rows: Sequence[str] = ()) -> Spec:
+def chart_spec(layers: list[Spec], *, height: int, rows: Sequence[str] = ()) -> Spec:
     """Return a whole specification: layers in a frame of a fixed size, without a background."""
-    # rows: the names that `by_place` numbered.
+    # rows: the names that `row_axis` numbered.
     named = {"params": [{"name": _NAMES, "value": list(rows)}]} if rows else {}
     return {
         **named,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from typing import Any
 
-from wideberth.core.text import FEW, as_risk, count, figure, percent, reach
+from wideberth.core.text import FEWER_THAN_3, as_risk, count, figure, percent, reach_in_words
 from wideberth.reports.chart_style import (
     AFTER,
     BEFORE,
@@ -18,10 +18,10 @@ from wideberth.reports.chart_style import (
     Chart,
     Spec,
     bars,
-    by_place,
-    picture,
-    room,
-    told_apart,
+    chart_spec,
+    distinguish,
+    row_axis,
+    text_width,
 )
 from wideberth.reports.tables import between
 
@@ -34,10 +34,10 @@ _LONGEST = 30  # letters of a name that are written beside its point
 _LETTER, _LINE = 6.4, 15  # how much room a letter and a line take, in pixels
 
 
-def compared(runs: Iterable[Mapping[str, Any]], *, name: str = "compared") -> Chart:
+def comparison_chart(runs: Iterable[Mapping[str, Any]], *, name: str = "compared") -> Chart:
     """Draw the loss of each run against its worst chance to guess.
 
-    >>> chart = compared([{"name": "run 1", "loss": 0.02, "risk": 0.25}])
+    >>> chart = comparison_chart([{"name": "run 1", "loss": 0.02, "risk": 0.25}])
     >>> chart.columns
     ('run', 'detail lost (NCP)', 'worst chance to guess, group known or not')
     """
@@ -86,7 +86,7 @@ def compared(runs: Iterable[Mapping[str, Any]], *, name: str = "compared") -> Ch
         "guessed, whether or not the group is known.",
         columns=("run", "detail lost (NCP)", "worst chance to guess, group known or not"),
         rows=[(run["name"], percent(run["loss"]), as_risk(run["risk"])) for run in runs],
-        spec=picture(layers, height=_HEIGHT),
+        spec=chart_spec(layers, height=_HEIGHT),
     )
 
 
@@ -138,10 +138,10 @@ def at_risk(
         cells = [level]
         for when, risk in given:
             people = (risk or {})["above"].get(key, 0)
-            shares = 1.5 if people == FEW else people
+            shares = 1.5 if people == FEWER_THAN_3 else people
             total = max((risk or {})["people"], 1)
             label = count(people)
-            if people and people != FEW:
+            if people and people != FEWER_THAN_3:
                 label += f" ({percent(people / total)})"
             cells.append(label)
             label = f"{when}: {label}" if before else label
@@ -176,7 +176,7 @@ def tradeoff(
         chosen = (float(curve["epsilon"]), float(curve["m"]))
     always = max((int(m) for e, m in curve["curve"] if e is None), default=1)
     steps = sorted((float(e), int(m)) for e, m in curve["curve"] if e is not None)
-    rows = [(f"below {reach(e, relative)}", count(m)) for e, m in reversed(steps)]
+    rows = [(f"below {reach_in_words(e, relative)}", count(m)) for e, m in reversed(steps)]
     if not steps:  # nothing gives way, however large ε is
         rows = [("any", count(always))]
         steps = [(chosen[0] if chosen and chosen[0] else 1.0, always)]
@@ -226,7 +226,9 @@ def tradeoff(
     datasets: Spec = {"curve": [{"epsilon": e, "m": m} for e, m in line]}
     text = "Below the line a release is possible, above it none is."
     if chosen:
-        said = f"{near} = {reach(curve['epsilon'], relative)}, {among} = {figure(curve['m'])}"
+        said = (
+            f"{near} = {reach_in_words(curve['epsilon'], relative)}, {among} = {figure(curve['m'])}"
+        )
         right_half = (chosen[0] / left > right / chosen[0]) if wide else chosen[0] > right / 2
         write = {"align": "right", "dx": -9} if right_half else {"align": "left", "dx": 9}
         write |= {"baseline": "top", "dy": 7}
@@ -243,7 +245,7 @@ def tradeoff(
         text=text,
         columns=(near, f"{among} up to"),
         rows=rows,
-        spec={**picture(layers, height=250), "datasets": datasets},
+        spec={**chart_spec(layers, height=250), "datasets": datasets},
     )
 
 
@@ -284,7 +286,7 @@ def group_sizes(sizes: Spec, *, name: str = "sizes") -> Chart:
     )
 
 
-def losses(shares: dict[str, float], *, name: str = "losses") -> Chart:
+def loss_chart(shares: dict[str, float], *, name: str = "losses") -> Chart:
     """Draw what each quasi-identifier lost."""
     order = sorted(shares, key=lambda key: -shares[key])
     data = [
@@ -320,7 +322,7 @@ def query_errors(queries: Spec, *, name: str = "queries") -> Chart:
     )  # fmt: skip
 
 
-def adversaries(
+def adversary_chart(
     pairs: Sequence[tuple[str, Spec, Spec | None]],
     *,
     name: str,
@@ -353,10 +355,10 @@ def adversaries(
         "scale": {"domain": [0, 1]},
         "axis": {"format": ".0%", "tickCount": 5},
     }
-    dots, named = by_place(dots, "what", order)
+    dots, named = row_axis(dots, "what", order)
     place: Spec = {
         "y": {**named, "axis": {**named["axis"], "domain": False, "ticks": False, "grid": True,
-                                "minExtent": room(order)}},
+                                "minExtent": text_width(order)}},
         "x": share,
     }  # fmt: skip
     layers = [
@@ -379,7 +381,7 @@ def adversaries(
                 "strokeWidth": 2.4,
                 "opacity": 1,
             },
-            "encoding": {**place, **told_apart(list(_ADVERSARIES))},
+            "encoding": {**place, **distinguish(list(_ADVERSARIES))},
         },
     ]
     permitted = ""
@@ -400,7 +402,7 @@ def adversaries(
         "whether the person's group is known, or only the quasi-identifiers." + permitted,
         columns=("what is learnt", *_ADVERSARIES),
         rows=rows,
-        spec=picture(layers, height=70 + 34 * len(order), rows=order),
+        spec=chart_spec(layers, height=70 + 34 * len(order), rows=order),
     )
 
 
@@ -436,7 +438,7 @@ def background(known: Sequence[Spec], covering: Sequence[Spec], *, name: str, on
             "axis": {"format": ".0%", "tickCount": 5},
         },
     }
-    apart = told_apart([who for who, _ in given])
+    apart = distinguish([who for who, _ in given])
     apart["color"]["legend"] = {"symbolStrokeWidth": 0}  # which would be dashed
     drawn = {"domain": [who for who, _ in given], "range": [[1, 0], [5, 4]][: len(given)]}
     dash = {"field": "who", "type": "nominal", "title": None, "scale": drawn}
@@ -472,5 +474,5 @@ def background(known: Sequence[Spec], covering: Sequence[Spec], *, name: str, on
             )
             for tick in ticks
         ],
-        spec=picture(layers, height=230),
+        spec=chart_spec(layers, height=230),
     )

@@ -14,11 +14,18 @@ from typing import Any
 
 from wideberth import io
 from wideberth.errors import OutputError
-from wideberth.release.release import NOT_PROMISED, PROMISE, now, versions
-from wideberth.reports.redact import discreet, finding, not_pointing, verdict_on, without, worst_of
+from wideberth.release.release import NOT_PROMISED_LINES, PROMISE, now, program_versions
+from wideberth.reports.redact import (
+    redact_audit,
+    redact_finding,
+    redact_principle,
+    redact_small_counts,
+    redact_worst_groups,
+    without,
+)
 from wideberth.reports.summary import verdict
 from wideberth.risk.findings import SEVERITIES
-from wideberth.risk.verdict import fails
+from wideberth.risk.verdict import is_severe
 
 #: How many points of a curve are kept, how many bars of a histogram, how many worst groups.
 POINTS, BARS, WORST = 200, 40, 10
@@ -49,7 +56,9 @@ class Report:
 
     def fails(self, fail_on: str = "high") -> bool:
         """Return whether a finding has this severity or a higher one, or the audit is not safe."""
-        return not self.content["risk"]["after"]["safe"] or fails(self.content["findings"], fail_on)
+        return not self.content["risk"]["after"]["safe"] or is_severe(
+            self.content["findings"], fail_on
+        )
 
     def json(self) -> str:
         """Return it as JSON."""
@@ -130,7 +139,7 @@ def compose(
     if str(made.get("seed")).startswith("fixed"):  # manifests of earlier versions have the number
         made["seed"] = "fixed, for tests only"
     judged = list((check or audit).get("principles") or [])
-    after = discreet(audit)
+    after = redact_audit(audit)
     name = name or (made.get("output") or {}).get("name")
     findings = sorted(
         audit.get("findings") or (), key=lambda found: SEVERITIES.index(found["severity"])
@@ -140,7 +149,7 @@ def compose(
     content: Dict = {
         "title": title or (f"Privacy report: {name}" if name else "Privacy report"),
         "created": created or now(),
-        "versions": made.get("versions") or versions(),
+        "versions": made.get("versions") or program_versions(),
         "release": {
             "name": name,
             "rows": audit["rows"],
@@ -154,10 +163,10 @@ def compose(
             "guessed": bool(audit.get("guessed")),
             "reasons": dict(audit.get("reasons") or {}),
             "satisfied": keeps,
-            "principles": [verdict_on(principle) for principle in judged],
+            "principles": [redact_principle(principle) for principle in judged],
             "transform": dict(transform or made.get("transform") or {}) or None,
         },
-        "risk": {"before": None if before is None else discreet(before), "after": after},
+        "risk": {"before": None if before is None else redact_audit(before), "after": after},
         "tradeoff": [_tradeoff(curve) for curve in advice],
         "group_sizes": None if sizes is None else _sizes(sizes),
         "worst_groups": [
@@ -165,7 +174,7 @@ def compose(
                 "principle": principle["name"],
                 "on": principle.get("on"),
                 "parameters": dict(principle.get("parameters") or {}),
-                "groups": worst_of(principle["worst"][:WORST]),
+                "groups": redact_worst_groups(principle["worst"][:WORST]),
             }
             for principle in judged
             if principle.get("worst")
@@ -173,11 +182,11 @@ def compose(
         "utility": None if utility is None else dict(utility),
         "queries": None if queries is None else dict(queries),
         "probe": None if probe is None else dict(probe),
-        "findings": [finding(found) for found in findings],
+        "findings": [redact_finding(found) for found in findings],
         "promise": (made.get("promise") or PROMISE) if keeps else NO_PROMISE,
-        "not_promised": list(made.get("not_promised") or NOT_PROMISED),
+        "not_promised": list(made.get("not_promised") or NOT_PROMISED_LINES),
         "notes": [
-            *map(not_pointing, audit.get("notes") or ()),
+            *map(redact_small_counts, audit.get("notes") or ()),
             *(made.get("warnings") or ()),
             *notes,
         ],

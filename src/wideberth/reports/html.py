@@ -12,7 +12,7 @@ from markupsafe import Markup
 from wideberth.core import text
 from wideberth.reports import charts, tables
 from wideberth.reports.chart_style import Chart
-from wideberth.reports.summary import losses, overall_loss
+from wideberth.reports.summary import overall_loss, reported_losses
 from wideberth.risk.verdict import MARKS, WORDS
 
 # -----------------------------------------------------------------------------
@@ -35,7 +35,7 @@ def environment(package: str) -> Environment:
     for shown in (text.count, text.counted, text.figure, text.percent,
                   text.as_risk, text.sentence, text.moment):  # fmt: skip
         made.filters[shown.__name__] = shown
-    made.globals.update(tabling=tables, signs=tables.SIGNS, words=WORDS, marks=MARKS)
+    made.globals.update(report_tables=tables, signs=tables.SIGNS, words=WORDS, marks=MARKS)
     return made
 
 
@@ -46,9 +46,9 @@ def environment(package: str) -> Environment:
 Dict = dict[str, Any]
 
 
-def pictures(content: Dict) -> Dict:
+def report_charts(content: Dict) -> Dict:
     """Return lists of charts, empty where there is nothing to show, of a report's content."""
-    shares = losses(content)
+    shares = reported_losses(content)
     return {
         "identity": [_identity(content["risk"])],
         "attributes": [
@@ -61,12 +61,12 @@ def pictures(content: Dict) -> Dict:
             if any(step[0] is not None for step in curve["curve"])
         ],
         "sizes": [charts.group_sizes(content["group_sizes"])] if _bars(content) else [],
-        "losses": [charts.losses(shares)] if shares else [],
+        "losses": [charts.loss_chart(shares)] if shares else [],
         "errors": [charts.query_errors(content["queries"])] if _asked(content) else [],
     }
 
 
-def same(audit: Dict | None, on: str) -> Dict | None:
+def attribute_in_audit(audit: Dict | None, on: str) -> Dict | None:
     """Return what an audit says of an attribute."""
     return next((a for a in (audit or {}).get("attributes", ()) if a["on"] == on), None)
 
@@ -95,7 +95,7 @@ def _identity(risk: Dict) -> Chart:
 def _pictured_attribute(name: str, attribute: Dict, content: Dict) -> list[Chart]:
     """Return the charts of a sensitive attribute."""
     on, known, covering = attribute["on"], attribute["known"], attribute.get("covering")
-    before = same(content["risk"]["before"], on)
+    before = attribute_in_audit(content["risk"]["before"], on)
     how, risk = tables.chief(known)
     then = tables.chief(before["known"]) if before else None
     steps = [(m.get("background") or {}).get("ruled_out") or [] for m in (known, covering or {})]
@@ -108,7 +108,7 @@ def _pictured_attribute(name: str, attribute: Dict, content: Dict) -> list[Chart
             what=f"About how many people {on} is guessed rightly, with at least so high a chance, "
             "by who knows their group.",
         ),
-        charts.adversaries(
+        charts.adversary_chart(
             _pairs(known, covering),
             name=f"{name}-who",
             on=on,
@@ -141,13 +141,13 @@ _environment = cache(lambda: environment("wideberth.reports"))
 def page(content: Dict) -> str:
     """Return the page of a report's content."""
     template = _environment().get_template("report.html")
-    drawn = pictures(content)
+    drawn = report_charts(content)
     shown = zip(content["risk"]["after"]["attributes"], drawn["attributes"], strict=True)
     return template.render(
         report=content,
         attributes=[_attribute(told, content, found["charts"]) for told, found in shown],
         identity={
-            "table": tables.identity(content["risk"]),
+            "table": tables.identity_table(content["risk"]),
             "charts": _drawn(drawn["identity"]),
         },
         unprotected=tables.unprotected(content["risk"]),
@@ -155,7 +155,7 @@ def page(content: Dict) -> str:
         sizes=_drawn(drawn["sizes"]),
         losses=_drawn(drawn["losses"]),
         errors=_drawn(drawn["errors"]),
-        glance=glance(content),
+        glance=key_figures(content),
     )
 
 
@@ -168,20 +168,22 @@ def _attribute(attribute: Dict, content: Dict, charts: Iterable[Chart]) -> Dict:
     return {
         "on": attribute["on"],
         "values": attribute.get("values"),
-        "table": tables.learnt(attribute, same(content["risk"]["before"], attribute["on"])),
-        "claims": tables.claims(attribute),
+        "table": tables.learned_table(
+            attribute, attribute_in_audit(content["risk"]["before"], attribute["on"])
+        ),
+        "claims": tables.proximity_claims(attribute),
         "charts": _drawn(charts),
     }
 
 
-def glance(content: Dict) -> list[Dict]:
+def key_figures(content: Dict) -> list[Dict]:
     """Return the few figures that stand below the verdict: before, now, and what it is."""
     after, before = content["risk"]["after"], content["risk"]["before"]
     then = _both(before["identity"]) if before else None
     told = [_tile("worst chance to find a row", then, _both(after["identity"]))]
     for attribute in after["attributes"][:2]:
         how = tables.chief(attribute["known"])[0]
-        other = same(before, attribute["on"])
+        other = attribute_in_audit(before, attribute["on"])
         then = _learnt(other, how) if other else None
         what = f"worst chance to guess {attribute['on']} {how}"
         told.append(_tile(what, then, _learnt(attribute, how)))

@@ -12,7 +12,15 @@ from html import escape
 from typing import Any
 
 from wideberth.core.groups import Uneven
-from wideberth.core.text import as_risk, count, counted, figure, nearness, percent, written
+from wideberth.core.text import (
+    as_risk,
+    count,
+    counted,
+    figure,
+    nearness_in_words,
+    percent,
+    principle_in_words,
+)
 from wideberth.principles import lookup
 from wideberth.reports import charts, tables
 from wideberth.risk.verdict import MARKS
@@ -31,9 +39,9 @@ def framed(page: str, title: str) -> str:
     )
 
 
-def check(told: Mapping[str, Any]) -> str:
+def check_html(told: Mapping[str, Any]) -> str:
     """Show a `CheckResult`: the verdict, and a line a principle."""
-    table = tables.principles({"principles": told["principles"]})
+    table = tables.principles_table({"principles": told["principles"]})
     return _box(
         _verdict(told["satisfied"], f"{_rows(told)}", said=told.get("verdict")),
         _table(table.columns, table.rows),
@@ -42,7 +50,7 @@ def check(told: Mapping[str, Any]) -> str:
     )
 
 
-def release(manifest: Mapping[str, Any]) -> str:
+def release_html(manifest: Mapping[str, Any]) -> str:
     """Show a `Release`: what was made, what was verified, what it cost."""
     loss, left = manifest.get("loss") or {}, (manifest.get("suppressed") or {}).get("rows")
     lost = loss.get("ncp_percent")
@@ -60,7 +68,7 @@ def release(manifest: Mapping[str, Any]) -> str:
     )
 
 
-def advice(told: Mapping[str, Any]) -> str:
+def advice_html(told: Mapping[str, Any]) -> str:
     """Show an `Advice`: the trade-off as a picture, and how far the other principles can go."""
     steps = [step for step in told.get("curve") or () if step[0] is not None]
     parts = [f"<strong>{escape(str(told['sensitive']))}</strong>: {counted(told['rows'], 'row')}"]
@@ -78,14 +86,14 @@ def advice(told: Mapping[str, Any]) -> str:
             f"{chart.svg()}</div>"
         )
     rows = [
-        (written(other["name"], other["given"]), _limit(other))
+        (principle_in_words(other["name"], other["given"]), _limit(other))
         for other in told.get("other") or ()
         if other.get("achievable") and other.get("value") is not None
     ]
     return _box(*parts, _table(("principle", "possible"), rows) if rows else "")
 
 
-def audit(told: Mapping[str, Any]) -> str:
+def audit_html(told: Mapping[str, Any]) -> str:
     """Show an `Audit`: the verdict, the worst risks, the findings."""
     identity = told["identity"]
     rows = [("find a row", as_risk(identity["prosecutor"]["worst"]), _worst(identity["covering"]))]
@@ -96,11 +104,11 @@ def audit(told: Mapping[str, Any]) -> str:
         )
         near = known.get("nearness")
         if near:
-            how = nearness(near)
+            how = nearness_in_words(near)
             mixed = (covering.get("nearness") or {}).get("risk")
             name = f"guess {attribute['on']} to within {how}"
             rows.append((name, _worst(near["risk"]), _worst(mixed)))
-    sample = next((tables.looked_at(a.get("victims")) for a in told["attributes"]), "")
+    sample = next((tables.sample_note(a.get("victims")) for a in told["attributes"]), "")
     found = [
         (f"{tables.SIGNS[f['severity']]} {f['severity']}", f["title"], f["meaning"], f["advice"])
         for f in told["findings"]
@@ -115,7 +123,7 @@ def audit(told: Mapping[str, Any]) -> str:
     )
 
 
-def utility(told: Mapping[str, Any]) -> str:
+def utility_html(told: Mapping[str, Any]) -> str:
     """Show a `Utility`: a line a metric, a column a quasi-identifier."""
     figures = [f for f in told["figures"] if f["name"] != "group-sizes"]
     names = list(dict.fromkeys(n for f in figures for n in f.get("by_attribute") or ()))
@@ -134,7 +142,7 @@ def utility(told: Mapping[str, Any]) -> str:
     )
 
 
-def queries(told: Mapping[str, Any]) -> str:
+def queries_html(told: Mapping[str, Any]) -> str:
     """Show a `QueryError`: the errors that given shares of the queries do not exceed."""
     rows = [(percent(float(q)), percent(e)) for q, e in told["quantiles"].items()]
     head = f"{counted(told['queries'], 'query', 'queries')}, mean error {percent(told['mean'])}"

@@ -13,7 +13,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from wideberth.core.text import FEW
+from wideberth.core.text import FEWER_THAN_3
 
 #: What counts people, or rows that are theirs.
 _COUNTS = {
@@ -40,10 +40,12 @@ _VERBS = {" is": " are", " has": " have", " was": " were", " does": " do"}
 Dict = dict[str, Any]
 
 
-def discreet(audit: Mapping[str, Any]) -> Dict:
+def redact_audit(audit: Mapping[str, Any]) -> Dict:
     """Return an audit without what points at people: few people learnt about, and worst groups."""
     told = without(audit, "findings", "notes", "reasons", "suppressed")
-    told["principles"] = [verdict_on(principle) for principle in audit.get("principles") or ()]
+    told["principles"] = [
+        redact_principle(principle) for principle in audit.get("principles") or ()
+    ]
     # How small a group is must be known; whose it is must not.
     told["identity"] = {
         **_hidden(audit["identity"]),
@@ -60,16 +62,16 @@ def discreet(audit: Mapping[str, Any]) -> Dict:
     return told
 
 
-def verdict_on(principle: Mapping[str, Any]) -> Dict:
+def redact_principle(principle: Mapping[str, Any]) -> Dict:
     """Return what was found of a principle, without its worst groups."""
     told = without(principle, "worst")
     told["violating_rows"] = _hidden(principle["violating_rows"], "violating_rows")
-    if told["violating_rows"] == FEW:
-        told["violating_groups"] = FEW
+    if told["violating_rows"] == FEWER_THAN_3:
+        told["violating_groups"] = FEWER_THAN_3
     return told
 
 
-def worst_of(groups: Sequence[Mapping[str, Any]]) -> list[Dict]:
+def redact_worst_groups(groups: Sequence[Mapping[str, Any]]) -> list[Dict]:
     """Return groups as they are published; those of one or two rows are not described."""
     told = [dict(group) for group in groups if group["rows"] > 2]
     small = [group for group in groups if group["rows"] <= 2]
@@ -77,35 +79,35 @@ def worst_of(groups: Sequence[Mapping[str, Any]]) -> list[Dict]:
         told.append(
             {
                 "group": {},
-                "rows": FEW,
+                "rows": FEWER_THAN_3,
                 "satisfied": all(group["satisfied"] for group in small),
                 "achieved": {},
-                "reason": f"a group of {FEW} rows is not described: it may be one person"
+                "reason": f"a group of {FEWER_THAN_3} rows is not described: it may be one person"
                 if len(small) == 1
-                else f"groups of {FEW} rows are not described: each may be one person",
+                else f"groups of {FEWER_THAN_3} rows are not described: each may be one person",
             }
         )
     return told
 
 
-def finding(found: Mapping[str, Any]) -> Dict:
+def redact_finding(found: Mapping[str, Any]) -> Dict:
     """Return a finding that counts no one or two people, nor groups that are perhaps theirs."""
     figures = _hidden(found.get("figures") or {})
-    texts = {key: not_pointing(found[key]) for key in ("title", "meaning", "advice")}
-    if figures.get("groups") == FEW:
-        texts = {key: _GROUPS.sub(f"{FEW} groups", text) for key, text in texts.items()}
+    texts = {key: redact_small_counts(found[key]) for key in ("title", "meaning", "advice")}
+    if figures.get("groups") == FEWER_THAN_3:
+        texts = {key: _GROUPS.sub(f"{FEWER_THAN_3} groups", text) for key, text in texts.items()}
     return {**found, **texts, "figures": figures}
 
 
-def not_pointing(text: str) -> str:
+def redact_small_counts(text: str) -> str:
     """Write "1 person" as "fewer than 3 people", and what is like it.
 
-    >>> not_pointing("the salary of 1 person, and of 32 people, is known")
+    >>> redact_small_counts("the salary of 1 person, and of 32 people, is known")
     'the salary of fewer than 3 people, and of 32 people, is known'
-    >>> not_pointing("1 person of 200 is alone; all 2 rows differ; at least 2 of 9 people")
+    >>> redact_small_counts("1 person of 200 is alone; all 2 rows differ; at least 2 of 9 people")
     'fewer than 3 people of 200 are alone; all rows (fewer than 3) differ; one or more of 9 people'
     """
-    return _ONE_OR_TWO.sub(_few, _ONLY.sub(f"{FEW} rows that were left out have", text))
+    return _ONE_OR_TWO.sub(_few, _ONLY.sub(f"{FEWER_THAN_3} rows that were left out have", text))
 
 
 def _few(match: re.Match[str]) -> str:
@@ -114,10 +116,10 @@ def _few(match: re.Match[str]) -> str:
     # The value of one person is; one person of many has.
     ending = total + (verb if of else _VERBS.get(verb, verb))
     if every:
-        return f"{of}{every}{who} ({FEW}){ending}"
+        return f"{of}{every}{who} ({FEWER_THAN_3}){ending}"
     if least:
         return f"{of}one or more{part.removesuffix(' more')} {who}{ending}"
-    return f"{of}{FEW}{part} {who}{ending}"
+    return f"{of}{FEWER_THAN_3}{part} {who}{ending}"
 
 
 def _hidden(part: Any, key: str = "") -> Any:
@@ -128,17 +130,17 @@ def _hidden(part: Any, key: str = "") -> Any:
         made = {k: _hidden(v, "people" if each else k) for k, v in part.items()}
         if {"worst", "above", "people"} <= part.keys():
             made["people"] = part["people"]  # all that there are
-        elif FEW in (made.get("people"), made.get("rows")):
+        elif FEWER_THAN_3 in (made.get("people"), made.get("rows")):
             if "groups" in made:
-                made["groups"] = FEW  # a single group may be a single person
+                made["groups"] = FEWER_THAN_3  # a single group may be a single person
             if made.get("text"):
-                made["text"] = not_pointing(made["text"])
+                made["text"] = redact_small_counts(made["text"])
         return made
     if isinstance(part, list | tuple):
         if key == "claims":  # how near a value is known, never what it is
             part = [{k: claim[k] for k in _CLAIM if k in claim} for claim in part]
         return [_hidden(each, key) for each in part]
-    return FEW if key in _COUNTS and isinstance(part, int) and part in (1, 2) else part
+    return FEWER_THAN_3 if key in _COUNTS and isinstance(part, int) and part in (1, 2) else part
 
 
 def without(part: Mapping[str, Any], *keys: str) -> Dict:

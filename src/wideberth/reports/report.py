@@ -12,13 +12,13 @@ from wideberth.checks.advise import advise
 from wideberth.core.progress import Progress
 from wideberth.errors import InfeasibleError, ParameterError, TableError
 from wideberth.policy.policy import Policy
-from wideberth.policy.spec import Examined
+from wideberth.policy.spec import ExaminedTable
 from wideberth.principles import EpsilonMAnonymity, Principle
 from wideberth.reports.content import Report, compose
-from wideberth.risk.audit import audited
-from wideberth.risk.inputs import Taken, take
+from wideberth.risk.audit import run_audit
+from wideberth.risk.inputs import AuditInputs, take_inputs
 from wideberth.risk.outcome import Audit
-from wideberth.utility.measure import measured
+from wideberth.utility.measure import measure_examined
 from wideberth.utility.queries import query_error
 
 #: How many queries are asked, and about how many attributes at most.
@@ -90,7 +90,7 @@ def report(
             progress(step, _STEPS.index(step), len(_STEPS))
 
     tell("auditing")
-    taken = take(
+    taken = take_inputs(
         table,
         original=original,
         policy=policy,
@@ -100,7 +100,7 @@ def report(
         source=source,
         **known,
     )
-    after = audited(
+    after = run_audit(
         taken,
         population=population,
         others=others,
@@ -116,7 +116,7 @@ def report(
     source = table if source is None and isinstance(table, str | Path) else source
     manifest = None if taken.manifest is None else dict(taken.manifest)
     given = taken.examined
-    utility = measured(given, taken.original, manifest=manifest)
+    utility = measure_examined(given, taken.original, manifest=manifest)
     tell("asking queries")
     queries, unasked = _queries(taken)
     probed, untried = _probe(taken) if probe else (None, [])
@@ -138,13 +138,13 @@ def report(
     )
 
 
-def _before(taken: Taken, after: Audit, limits: Mapping[str, float] | None) -> Audit | None:
+def _before(taken: AuditInputs, after: Audit, limits: Mapping[str, float] | None) -> Audit | None:
     """Audit the original, as if it were published as it is."""
     given, original = taken.examined, taken.original
     if original is None:
         return None
     columns = [*given.attributes, *given.sensitive]
-    whole = take(
+    whole = take_inputs(
         original[columns],
         quasi=given.attributes,
         sensitive=given.sensitive,
@@ -155,11 +155,11 @@ def _before(taken: Taken, after: Audit, limits: Mapping[str, float] | None) -> A
     near = [a.known.attacks for a in after.attributes if a.known.attacks.neighbourhoods]
     reach = near[0].neighbourhoods if len(near) == 1 else None
     if reach is None:
-        return audited(whole, limits=limits, swaps=False)
-    return audited(whole, limits=limits, swaps=False, near=(reach.epsilon, reach.relative))
+        return run_audit(whole, limits=limits, swaps=False)
+    return run_audit(whole, limits=limits, swaps=False, near=(reach.epsilon, reach.relative))
 
 
-def _queries(taken: Taken) -> tuple[dict[str, Any] | None, list[str]]:
+def _queries(taken: AuditInputs) -> tuple[dict[str, Any] | None, list[str]]:
     """Ask count queries of the release and of its original, if there is one."""
     # That takes one sensitive attribute. If they cannot be asked, a note says why.
     given, original = taken.examined, taken.original
@@ -186,7 +186,7 @@ def _queries(taken: Taken) -> tuple[dict[str, Any] | None, list[str]]:
 
 
 def _tradeoffs(
-    given: Examined, original: pl.DataFrame | None
+    given: ExaminedTable, original: pl.DataFrame | None
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """Return for each sensitive number which ε and m are possible, and which were chosen."""
     # If that is not known, a note says why.
@@ -214,7 +214,7 @@ def _tradeoffs(
     return found, notes
 
 
-def _probe(taken: Taken) -> tuple[dict[str, Any] | None, list[str]]:
+def _probe(taken: AuditInputs) -> tuple[dict[str, Any] | None, list[str]]:
     """Try how well models learn; if they cannot, a note says why."""
     from wideberth.utility.models import probe
 

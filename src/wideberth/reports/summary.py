@@ -8,9 +8,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from wideberth.core.text import FEW, as_risk, count, counted, listed, percent, sentence, written
-from wideberth.reports.tables import chief, looked_at
-from wideberth.risk.verdict import Verdict, judge, seeded
+from wideberth.core.text import (
+    FEWER_THAN_3,
+    as_risk,
+    count,
+    counted,
+    join_names,
+    percent,
+    principle_in_words,
+    sentence,
+)
+from wideberth.reports.tables import chief, sample_note
+from wideberth.risk.verdict import Verdict, judge_release, seeded
 
 Dict = dict[str, Any]
 
@@ -45,7 +54,7 @@ def _judged(content: Dict) -> Verdict:
     release, policy = content["release"], content["policy"]
     left = release["suppressed"]
     total = release["rows"] + (left or 0) - release["starred"]
-    return judge(
+    return judge_release(
         content["findings"],
         satisfied=policy["satisfied"],
         principles=policy["principles"],
@@ -69,7 +78,7 @@ def _policy(policy: Dict) -> str:
         return "None was given, so there is no bound that the table could keep or break."
     kept = [_named(p) for p in policy["principles"] if p["satisfied"]]
     failed = [p for p in policy["principles"] if not p["satisfied"]]
-    said = [f"Every group keeps {listed(kept)}"] if kept else []
+    said = [f"Every group keeps {join_names(kept)}"] if kept else []
     for principle in failed:
         groups, rows = principle["violating_groups"], principle["violating_rows"]
         where = f"{counted(groups, 'group')} with {counted(rows, 'row')}"
@@ -81,7 +90,7 @@ def _policy(policy: Dict) -> str:
 
 def _named(principle: Dict) -> str:
     where = f" on {principle['on']}" if principle.get("on") else ""
-    return written(principle["name"], principle["parameters"]) + where
+    return principle_in_words(principle["name"], principle["parameters"]) + where
 
 
 def _identity(risk: Dict) -> str:
@@ -103,7 +112,7 @@ def _alone(audit: Dict) -> str:
     identity = audit["identity"]
     uniques, mixed = identity["uniques"], identity["covering"]
     alone = uniques if mixed is None else mixed["above"]["1"]
-    sampled = mixed is not None and any(looked_at(a["victims"]) for a in audit["attributes"])
+    sampled = mixed is not None and any(sample_note(a["victims"]) for a in audit["attributes"])
     said = []
     if alone:
         of = None if sampled else (mixed or identity["prosecutor"])["people"]
@@ -111,7 +120,7 @@ def _alone(audit: Dict) -> str:
         said[0] = f"at least {said[0]}" if sampled else said[0]
     if uniques and uniques != alone:
         said.append(_people(uniques, identity["prosecutor"]["people"]) + " alone in their group")
-    return listed(said) if said else "nobody is alone with their quasi-identifiers"
+    return join_names(said) if said else "nobody is alone with their quasi-identifiers"
 
 
 def _people(number: int | str, of: int | None) -> str:
@@ -137,7 +146,7 @@ def _attribute(attribute: Dict, before: Dict | None) -> str:
         more = "more" if worst > risk["worst"] + 1e-9 else "no more"
         said.append(
             f"Who knows the quasi-identifiers but not the group learns {more}:"
-            f" the chance is up to {as_risk(worst)}{looked_at(attribute.get('victims'))}"
+            f" the chance is up to {as_risk(worst)}{sample_note(attribute.get('victims'))}"
         )
     return " ".join(sentence(part) for part in said)
 
@@ -150,7 +159,7 @@ def _guessed(risk: Dict, how: str) -> str:
     ):
         people = risk["above"].get(least, 0)
         if people:
-            share = "" if people == FEW else f" ({percent(people / risk['people'])})"
+            share = "" if people == FEWER_THAN_3 else f" ({percent(people / risk['people'])})"
             return (
                 f"the value of {counted(people, 'person', 'people')}{share} is guessed {how} {sure}"
             )
@@ -174,7 +183,7 @@ def _price(content: Dict) -> str:
     if queries and queries.get("median") is not None:
         parts.append(f"half of {count(queries['queries'])} count queries are off by no more than "
                      f"{percent(queries['median'])}")  # fmt: skip
-    return sentence(listed(parts)) if parts else ""
+    return sentence(join_names(parts)) if parts else ""
 
 
 def overall_loss(content: Dict) -> float | None:
@@ -186,7 +195,7 @@ def overall_loss(content: Dict) -> float | None:
     return None if told is None else told / 100
 
 
-def losses(content: Dict) -> dict[str, float]:
+def reported_losses(content: Dict) -> dict[str, float]:
     """Return the loss (NCP) of each quasi-identifier, as measured or else from the manifest."""
     for measured in (content["utility"] or {}).get("figures", ()):
         if measured["name"] == "ncp" and measured.get("by_attribute"):

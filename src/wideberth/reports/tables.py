@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from wideberth.core.text import (
-    FEW,
+    FEWER_THAN_3,
     as_risk,
     count,
     counted,
     figure,
-    nearness,
+    nearness_in_words,
     percent,
-    reach,
+    principle_in_words,
+    reach_in_words,
     sentence,
-    written,
 )
 
 # -----------------------------------------------------------------------------
@@ -33,7 +33,7 @@ _BOUNDS = ("epsilon-m", "delta-l", "frequency-l")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Table:
+class ReportTable:
     """A table as it is shown."""
 
     caption: str  # what it holds
@@ -41,14 +41,14 @@ class Table:
     rows: Sequence[tuple[str, ...]] = ()
 
 
-def principles(policy: Dict) -> Table:
+def principles_table(policy: Dict) -> ReportTable:
     """List the principles: what was asked, what is reached, where it fails."""
-    return Table(
+    return ReportTable(
         caption="Principles of the policy, checked on the published values",
         columns=("principle", "on", "verdict", "reached", "groups that fail", "rows in them"),
         rows=[
             (
-                written(p["name"], p["parameters"]),
+                principle_in_words(p["name"], p["parameters"]),
                 p.get("on") or "group sizes",
                 "✓ kept" if p["satisfied"] else "✗ not kept",
                 reached(p["achieved"]),
@@ -66,7 +66,7 @@ def reached(achieved: Dict) -> str:
     return ", ".join(told) or "–"
 
 
-def roles(policy: Dict) -> Table:
+def roles(policy: Dict) -> ReportTable:
     """List which column has which role."""
     meaning = {
         "quasi": "quasi-identifiers: what others may know",
@@ -76,7 +76,7 @@ def roles(policy: Dict) -> Table:
         "group": "column of group ids",
     }
     given = policy["roles"]
-    return Table(
+    return ReportTable(
         caption="Roles of the columns" + (" (guessed)" if policy["guessed"] else ""),
         columns=("role", "columns"),
         rows=[
@@ -86,7 +86,7 @@ def roles(policy: Dict) -> Table:
     )
 
 
-def tradeoffs(curves: list[Dict]) -> Table:
+def tradeoffs(curves: list[Dict]) -> ReportTable:
     """Return what was chosen for each sensitive number, and how far one could have gone."""
     rows = []
     for curve in curves:
@@ -95,20 +95,20 @@ def tradeoffs(curves: list[Dict]) -> Table:
         rows.append(
             (
                 curve["on"],
-                reach(curve["epsilon"], relative),
+                reach_in_words(curve["epsilon"], relative),
                 figure(curve["m"]),
                 figure(curve["max_m"]),
-                reach(bound, relative),
+                reach_in_words(bound, relative),
             )
         )
-    return Table(
+    return ReportTable(
         caption="What was chosen, and how far one could go with the other as it is",
         columns=("on", "ε", "m", "m up to", "ε below"),
         rows=rows,
     )
 
 
-def worst_groups(part: Dict) -> Table:
+def worst_groups(part: Dict) -> ReportTable:
     """List a principle's worst groups by what is published of them."""
     where = f" on {part['on']}" if part["on"] else ""
     names = list(dict.fromkeys(name for group in part["groups"] for name in group["group"]))
@@ -118,8 +118,8 @@ def worst_groups(part: Dict) -> Table:
         if len(names) > _MANY:
             cells = [", ".join(f"{n} {cell}" for n, cell in zip(names, cells, strict=True))]
         rows.append((*cells, count(told["rows"]), reached(told["achieved"]), told["reason"]))
-    return Table(
-        caption=f"Worst groups: {written(part['principle'], part['parameters'])}{where}",
+    return ReportTable(
+        caption=f"Worst groups: {principle_in_words(part['principle'], part['parameters'])}{where}",
         columns=(*(names if len(names) <= _MANY else ["group"]), "rows", "reached", "why"),
         rows=rows,
     )
@@ -170,7 +170,7 @@ def release_in_words(release: Dict) -> str:
     return text + (f", algorithm {release['algorithm']}" if release["algorithm"] else "")
 
 
-def utility(utility: Dict) -> Table:
+def utility_table(utility: Dict) -> ReportTable:
     """List what was measured, a figure a row."""
     rows = []
     for measured in utility["figures"]:
@@ -180,7 +180,7 @@ def utility(utility: Dict) -> Table:
         between = f"{figure(low)} to {figure(high)}" if high is not None else f"from {figure(low)}"
         better = {"lower": "lower", "higher": "higher"}.get(measured.get("goal", ""), "–")
         rows.append((measured["title"], figure(measured["value"]), between, better))
-    return Table(
+    return ReportTable(
         caption="What the release is worth",
         columns=("measure", "value", "range", "better"),
         rows=rows,
@@ -193,32 +193,32 @@ def not_measured(utility: Dict) -> list[tuple[str, str]]:
     return [(lacking.get("title") or lacking["name"], lacking["reason"]) for lacking in told]
 
 
-def probe(probe: Dict) -> Table:
+def probe_table(probe: Dict) -> ReportTable:
     """Compare models that learnt from the release with models that learnt from the original."""
     rows = [
         (f"{score['model']}: {name}", figure(value), figure(score["release"].get(name)))
         for score in probe["scores"]
         for name, value in score["original"].items()
     ]
-    return Table(
+    return ReportTable(
         caption=f"Predicting {probe['target']}: models trained on the original, on the release",
         columns=("model and score", "original", "release"),
         rows=rows,
     )
 
 
-def manifest(manifest: Dict) -> Table:
+def manifest(manifest: Dict) -> ReportTable:
     """List what a manifest tells, in rows of text."""
     wanted = ("created", "input", "output", "group", "principles", "transform", "seed",
               "suppressed", "loss", "seconds")  # fmt: skip
-    return Table(
+    return ReportTable(
         caption="From the manifest",
         columns=("what", "as recorded"),
         rows=[(key, told) for key in wanted if (told := _flat(manifest.get(key)))],
     )
 
 
-def versions(versions: Dict) -> str:
+def versions_in_words(versions: Dict) -> str:
     """Name the versions of what made it."""
     return ", ".join(f"{name} {number}" for name, number in versions.items())
 
@@ -237,7 +237,7 @@ def _flat(part: Any) -> str:
 # The tables of who could be found and of what adversaries learn, and the same in words.
 
 
-def identity(risk: Dict) -> Table:
+def identity_table(risk: Dict) -> ReportTable:
     """Compare who could be named before and after."""
     after, before = risk["after"], risk["before"]
     audits = [a["identity"] for a in (before, after) if a is not None]
@@ -248,7 +248,7 @@ def identity(risk: Dict) -> Table:
         if any(text != "–" for text in cells):
             rows.append((label, *cells))
 
-    sample = next((looked_at(a.get("victims")) for a in after["attributes"]), "")
+    sample = next((sample_note(a.get("victims")) for a in after["attributes"]), "")
     if after["identity"]["covering"] is None:
         add("people alone with their quasi-identifiers", lambda i: count(i["uniques"]))
     else:
@@ -262,26 +262,28 @@ def identity(risk: Dict) -> Table:
     add("share of rows matched rightly (marketer)", lambda i: percent(i["marketer"]))
     add(f"worst chance, group not known{sample}", lambda i: _worst(i["covering"]))
     heads = ("before", "after") if before is not None else ("release",)
-    return Table(caption="Risk that somebody's row is found", columns=("risk", *heads), rows=rows)
+    return ReportTable(
+        caption="Risk that somebody's row is found", columns=("risk", *heads), rows=rows
+    )
 
 
 def chief(measures: Dict) -> tuple[str, Dict]:
     """Return how a value is then known, and the risk, for the risk that counts most."""
     # To be near a value is enough where near means something; else it must be guessed.
     if near := measures.get("nearness"):
-        return f"to within {nearness(near)}", near["risk"]
+        return f"to within {nearness_in_words(near)}", near["risk"]
     if far := measures.get("dissimilarity"):
-        return f"to within {reach(far['epsilon'])}", far
+        return f"to within {reach_in_words(far['epsilon'])}", far
     kinds = measures.get("kinds") or {}
     if kinds.get("similarity"):
         return f"but for similar values (e = {figure(kinds.get('e'))})", kinds["similarity"]
     return "exactly", measures["guess"]
 
 
-def looked_at(victims: Dict | None) -> str:
+def sample_note(victims: Dict | None) -> str:
     """Describe how many were looked at, if not all were, to find who faces which groups.
 
-    >>> looked_at({"looked_at": 802, "of": 6000, "exact": False})
+    >>> sample_note({"looked_at": 802, "of": 6000, "exact": False})
     ' (802 of 6,000 looked at)'
     """
     if victims is None or victims["exact"]:
@@ -289,7 +291,7 @@ def looked_at(victims: Dict | None) -> str:
     return f" ({count(victims['looked_at'])} of {count(victims['of'])} looked at)"
 
 
-def learnt(attribute: Dict, before: Dict | None) -> Table:
+def learned_table(attribute: Dict, before: Dict | None) -> ReportTable:
     """Compare what is learnt about a sensitive attribute: before, group known, group not known."""
     seen = [] if before is None else [before["known"]]
     seen.append(attribute["known"])
@@ -297,7 +299,7 @@ def learnt(attribute: Dict, before: Dict | None) -> Table:
     heads.append("group known")
     if attribute.get("covering") is not None:
         seen.append(attribute["covering"])
-        heads.append("group not known" + looked_at(attribute.get("victims")))
+        heads.append("group not known" + sample_note(attribute.get("victims")))
     rows: list[tuple[str, ...]] = []
 
     def add(label: str, cell: Callable[[Dict], Any]) -> None:
@@ -311,13 +313,13 @@ def learnt(attribute: Dict, before: Dict | None) -> Table:
     add("people whose value is certain", lambda m: count(m["certain"]["people"]))
     near = attribute["known"].get("nearness")
     if near:
-        how = f"guessed to within {nearness(near)}"
+        how = f"guessed to within {nearness_in_words(near)}"
         add(f"{how}: worst chance", lambda m: as_risk(m["nearness"]["risk"]["worst"]))
         add(f"{how}: mean chance", lambda m: percent(m["nearness"]["risk"]["mean"]))
         add(
             f"{how}: people, as likely as not, or more", lambda m: _at(m["nearness"]["risk"], "0.5")
         )
-        add(f"most of a group in one interval, ± {nearness(near)}",
+        add(f"most of a group in one interval, ± {nearness_in_words(near)}",
             lambda m: as_risk(m["nearness"]["fullest"]))  # fmt: skip
     add("values to rule out until one is certain, at least",
         lambda m: count(m["background"]["needed"]["least"]))  # fmt: skip
@@ -331,21 +333,21 @@ def learnt(attribute: Dict, before: Dict | None) -> Table:
             lambda m, at=at: as_risk(m["kinds"]["levels"][at]["worst"]))  # type: ignore[misc]  # fmt: skip
     add("similar value: worst chance", lambda m: as_risk(m["kinds"]["similarity"]["worst"]))
     add("dissimilarity: worst risk", lambda m: as_risk(m["dissimilarity"]["worst"]))
-    return Table(
+    return ReportTable(
         caption=f"What is learnt about {attribute['on']}",
         columns=("measure", *heads),
         rows=rows,
     )
 
 
-def unprotected(risk: Dict) -> Table | None:
+def unprotected(risk: Dict) -> ReportTable | None:
     """List what the release says of columns that no principle protects; None if there are none."""
     told = risk["after"].get("disclosures") or ()
     if not told:
         return None
     looks = {"known": "usual quasi-identifier", "sensitive": "sensitive", "unknown": "unknown"}
-    sample = next((looked_at(one["victims"]) for one in told), "")
-    return Table(
+    sample = next((sample_note(one["victims"]) for one in told), "")
+    return ReportTable(
         caption="What the release says of quasi-identifiers and insensitive columns to an "
         "adversary who knows a person's other quasi-identifiers",
         columns=(
@@ -396,10 +398,10 @@ def disclosures(change: Dict) -> list[tuple[str, str]]:
     return told
 
 
-def claims(attribute: Dict) -> list[str]:
+def proximity_claims(attribute: Dict) -> list[str]:
     """Describe how near values are known, of whom and how surely, without naming a value."""
     said = []
-    mixed = "Group not known" + looked_at(attribute.get("victims"))
+    mixed = "Group not known" + sample_note(attribute.get("victims"))
     for who, key in (("Group known", "known"), (mixed, "covering")):
         near = (attribute.get(key) or {}).get("nearness") or {}
         told = near.get("claims") or []
@@ -419,7 +421,7 @@ def _claim(claim: Dict, on: str, near: Dict) -> str:
     sure = "with certainty"
     if claim["confidence"] < 1:
         sure = f"with {percent(claim['confidence'])} confidence"
-    within = nearness({**near, "epsilon": claim["within"]})
+    within = nearness_in_words({**near, "epsilon": claim["within"]})
     how = f"to within {within}" if claim["within"] else "exactly"
     return f"{whose} {on} is known {how} {sure}"
 
@@ -434,7 +436,7 @@ def _mean(risk: Dict | None) -> str:
 
 def _at(risk: Dict, level: str) -> str:
     people = risk["above"].get(level, 0)
-    return people if people == FEW else count(people)
+    return people if people == FEWER_THAN_3 else count(people)
 
 
 def _points(gain: float | None) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from wideberth.core.text import count, percent
 from wideberth.reports import tables
 from wideberth.reports.content import Report
-from wideberth.reports.summary import losses
+from wideberth.reports.summary import reported_losses
 from wideberth.risk.verdict import MARKS, WORDS
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ _ASCII = str.maketrans(
 )  # fmt: skip
 
 
-def render(report: Report, *, unicode: bool = True) -> list[RenderableType]:
+def render_report(report: Report, *, unicode: bool = True) -> list[RenderableType]:
     """Return the parts that a person reads; `unicode`: the terminal shows more than ASCII."""
     from rich.text import Text
 
@@ -43,20 +43,20 @@ def render(report: Report, *, unicode: bool = True) -> list[RenderableType]:
         write.pairs((line["about"], line["text"]) for line in verdict["sentences"]),
     ]
     if told["policy"]["principles"]:
-        parts += write.table(tables.principles(told["policy"]))
-    parts += write.table(tables.identity(told["risk"]))
+        parts += write.table(tables.principles_table(told["policy"]))
+    parts += write.table(tables.identity_table(told["risk"]))
     for attribute in told["risk"]["after"]["attributes"]:
-        parts += write.table(tables.learnt(attribute, _before(told, attribute["on"])))
-        parts += [Text(write.text(claim)) for claim in tables.claims(attribute)]
+        parts += write.table(tables.learned_table(attribute, _before(told, attribute["on"])))
+        parts += [Text(write.text(claim)) for claim in tables.proximity_claims(attribute)]
     if (unprotected := tables.unprotected(told["risk"])) is not None:
         parts += write.table(unprotected)
     if told["tradeoff"]:
         parts += write.table(tables.tradeoffs(told["tradeoff"]))
     parts += _bars(told, write)
     if told["utility"] and told["utility"].get("figures"):
-        parts += write.table(tables.utility(told["utility"]))
+        parts += write.table(tables.utility_table(told["utility"]))
     if told["probe"]:
-        parts += write.table(tables.probe(told["probe"]))
+        parts += write.table(tables.probe_table(told["probe"]))
     parts.append(write.head("Findings" if told["findings"] else "Findings: none"))
     for found in told["findings"]:
         severity = found["severity"]
@@ -84,7 +84,7 @@ def _bars(told: dict[str, Any], write: _Writer) -> list[RenderableType]:
             for bar in sizes
         ]
         parts += write.bars("Groups by rows", bars)
-    if lost := losses(told):
+    if lost := reported_losses(told):
         parts += write.bars(
             "Loss by quasi-identifier", [(k, v, percent(v)) for k, v in lost.items()]
         )
@@ -112,7 +112,7 @@ class _Writer:
 
         return Text("\n" + self.text(text), style="bold")
 
-    def table(self, told: tables.Table) -> list[RenderableType]:
+    def table(self, told: tables.ReportTable) -> list[RenderableType]:
         """Return a table under its caption; numbers are at the right."""
         table = self._grid(head=True)
         for at, heading in enumerate(told.columns):

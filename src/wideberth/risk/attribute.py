@@ -10,14 +10,14 @@ from typing import Any, TypeAlias
 import numpy as np
 import polars as pl
 
-from wideberth.checks.check import lookalikes
+from wideberth.checks.check import lookalike_notes
 from wideberth.core.codes import Codes, Column, Domain
 from wideberth.core.exact import Bools, fraction
-from wideberth.core.names import prefix_of, shown
-from wideberth.core.questions import question
+from wideberth.core.names import attribute_label, prefix_of
+from wideberth.core.questions import column_question
 from wideberth.core.types import infer_type
 from wideberth.errors import ParameterError, TableError, what_to_type
-from wideberth.policy.spec import Examined
+from wideberth.policy.spec import ExaminedTable
 from wideberth.principles import (
     DeltaLDiversity,
     Dissimilarity,
@@ -27,14 +27,14 @@ from wideberth.principles import (
 )
 from wideberth.principles.allowance import commonly_allowed
 from wideberth.principles.columns import (
-    Subject,
+    GroupedTable,
     guarded_by,
+    name_table_in_errors,
     require_column,
-    stacked,
-    told_of,
+    stack_columns,
     with_counts,
 )
-from wideberth.risk.counsel import Counsel
+from wideberth.risk.counsel import RemedyAdvice
 
 #: How near is near: a number, or a share as in "10%".
 Epsilon: TypeAlias = str | float
@@ -42,7 +42,7 @@ _NUMERIC = ("integer", "float", "decimal", "date")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Sensed:
+class AuditedAttribute:
     """One sensitive attribute of a release, and of its original if that is at hand."""
 
     on: tuple[str, ...]
@@ -55,7 +55,7 @@ class Sensed:
     @property
     def notes(self) -> list[str]:
         """What the reader of an audit must know."""
-        alike = lookalikes(self.domain)
+        alike = lookalike_notes(self.domain)
         if (harmless := self.allowed) is not None:
             many, held = harmless["values"], harmless["rows"]
             alike.append(
@@ -74,7 +74,7 @@ class Sensed:
     @property
     def name(self) -> str:
         """The attribute for people."""
-        return shown(self.on)
+        return attribute_label(self.on)
 
     @property
     def domain(self) -> Domain:
@@ -94,17 +94,19 @@ class Sensed:
         rows = int(self.harmless[self.column.codes].sum())
         return {"values": int(self.harmless.sum()), "rows": rows}
 
-    def counsel(self, holding: Sequence[Principle]) -> Counsel:
+    def counsel(self, holding: Sequence[Principle]) -> RemedyAdvice:
         """Advise on it by the table that can be anonymized again: the original, if it is known."""
         codes = self.column.codes if self.own is None else self.own
-        return Counsel(Column(codes, self.domain), len(codes), self.guards, holding)
+        return RemedyAdvice(Column(codes, self.domain), len(codes), self.guards, holding)
 
     def first(self, kind: type[Principle]) -> Any:
         """Return the first principle of a kind that guards it, or None."""
         return next((guard for guard in self.guards if isinstance(guard, kind)), None)
 
 
-def sense(examined: Examined, original: pl.DataFrame | None, *, made: bool = False) -> list[Sensed]:
+def audited_attributes(
+    examined: ExaminedTable, original: pl.DataFrame | None, *, made: bool = False
+) -> list[AuditedAttribute]:
     """Make the sensitive attributes of a table ready, each with what guards it."""
     # A column that may hold numbers in a notation that nobody confirmed is refused: as text, it
     # would seem safe.
@@ -115,9 +117,9 @@ def sense(examined: Examined, original: pl.DataFrame | None, *, made: bool = Fal
         # Of a column that must be numbers, reading says in which row there is none.
         guards = [p for p in examined.principles if _guards(p, (name,), examined.sensitive)]
         slips = not any(isinstance(g, EpsilonMAnonymity | DeltaLDiversity) for g in guards)
-        asked = question(examined.frame[name], made=made, slips=slips)
+        asked = column_question(examined.frame[name], made=made, slips=slips)
         if asked is None and original is not None and name in original.columns:
-            asked = question(original[name], slips=slips)
+            asked = column_question(original[name], slips=slips)
         if asked is not None:
             raise asked.error
     found = [_sense(examined, original, on) for on in _attributes(examined)]
@@ -130,7 +132,7 @@ def sense(examined: Examined, original: pl.DataFrame | None, *, made: bool = Fal
     return found
 
 
-def _attributes(examined: Examined) -> list[tuple[str, ...]]:
+def _attributes(examined: ExaminedTable) -> list[tuple[str, ...]]:
     """Return which columns are an attribute together: as principles say, or by their prefix."""
     names = examined.sensitive
     found = [
@@ -148,7 +150,9 @@ def _attributes(examined: Examined) -> list[tuple[str, ...]]:
     return list(dict.fromkeys(found))
 
 
-def _sense(examined: Examined, original: pl.DataFrame | None, on: tuple[str, ...]) -> Sensed:
+def _sense(
+    examined: ExaminedTable, original: pl.DataFrame | None, on: tuple[str, ...]
+) -> AuditedAttribute:
     subject = examined.subject
     guards = tuple(p for p in examined.principles if _guards(p, on, examined.sensitive))
     kind = subject.types.get(on[0]) or infer_type(examined.frame[on[0]])
@@ -172,7 +176,7 @@ def _sense(examined: Examined, original: pl.DataFrame | None, on: tuple[str, ...
         if not changed:  # else values occur that the original does not have
             counts = np.bincount(own, minlength=column.domain.size)
             column = Column(column.codes, with_counts(column.domain, counts))
-    return Sensed(
+    return AuditedAttribute(
         on=on,
         column=column,
         own=own,
@@ -196,13 +200,13 @@ def _guards(principle: Principle, on: tuple[str, ...], sensitive: Sequence[str])
 
 
 def _together(
-    subject: Subject, original: pl.DataFrame, on: tuple[str, ...], reads: Principle
+    subject: GroupedTable, original: pl.DataFrame, on: tuple[str, ...], reads: Principle
 ) -> tuple[Column, Codes]:
     """Encode an attribute of the release and of its original by the same codes."""
     rows = subject.frame.height
 
     def encoded(frame: pl.DataFrame) -> Column:
-        return Subject(
+        return GroupedTable(
             frame,
             quasi=[],
             sensitive=on,
@@ -211,17 +215,17 @@ def _together(
             types={k: v for k, v in subject.types.items() if k in on},
         ).column(on, reads)
 
-    with told_of("the original"):
+    with name_table_in_errors("the original"):
         encoded(original[list(on)])
     both = pl.DataFrame(
-        [stacked(subject.frame[c], original[c], "the original").alias(c) for c in on]
+        [stack_columns(subject.frame[c], original[c], "the original").alias(c) for c in on]
     )
     column = encoded(both)
     return Column(column.codes[:rows], column.domain), column.codes[rows:]
 
 
 def require_numbers(
-    sensed: Sequence[Sensed], given: Epsilon | Mapping[str, Epsilon] | None
+    sensed: Sequence[AuditedAttribute], given: Epsilon | Mapping[str, Epsilon] | None
 ) -> None:
     """Refuse an ε for attributes that are no numbers: it would be answered by silence."""
     if given is None:
@@ -253,7 +257,7 @@ def _not_numeric(name: str) -> ParameterError:
 
 
 def epsilon_of(
-    sensed: Sensed, given: Epsilon | Mapping[str, Epsilon] | None
+    sensed: AuditedAttribute, given: Epsilon | Mapping[str, Epsilon] | None
 ) -> tuple[Any, bool, str]:
     """Return how near is near: as given, as the policy says, or not settled."""
     # Returns epsilon (None if the audit must choose), whether it is a share of the value, and who

@@ -12,25 +12,31 @@ from typing import Any
 
 import numpy as np
 
-from wideberth.checks.check import judged
+from wideberth.checks.check import check_resolved
 from wideberth.checks.result import CheckResult, GroupReport
 from wideberth.core.groups import Partition
 from wideberth.core.memory import bounded
-from wideberth.core.text import nearness
+from wideberth.core.text import nearness_in_words
 from wideberth.core.text import people as counted_people
 from wideberth.errors import ParameterError, TableError, what_to_type
-from wideberth.labels import Covering, Published
+from wideberth.labels import BoxCover, PublishedBoxes
 from wideberth.policy.policy import Policy
-from wideberth.policy.spec import Examined
-from wideberth.policy.strays import strays_in
+from wideberth.policy.spec import ExaminedTable
+from wideberth.policy.strays import find_non_person_rows
 from wideberth.principles import Dissimilarity, LEDiversity, Principle
-from wideberth.risk.attacks import Faced, Identity, Settings, learn
-from wideberth.risk.attribute import Epsilon, Sensed, epsilon_of, require_numbers, sense
-from wideberth.risk.counsel import Counsel
+from wideberth.risk.attacks import AdversarySettings, IdentityRisk, VictimClasses, learn
+from wideberth.risk.attribute import (
+    AuditedAttribute,
+    Epsilon,
+    audited_attributes,
+    epsilon_of,
+    require_numbers,
+)
+from wideberth.risk.counsel import RemedyAdvice
 from wideberth.risk.dependence import judge_determined
 from wideberth.risk.disclosure import Disclosure, disclose, judge_disclosures
 from wideberth.risk.findings import Finding, by_severity
-from wideberth.risk.inputs import Taken, take
+from wideberth.risk.inputs import AuditInputs, take_inputs
 from wideberth.risk.judgments import (
     judge_attribute,
     judge_beliefs,
@@ -43,11 +49,17 @@ from wideberth.risk.judgments import (
     judge_protection,
     judge_total,
 )
-from wideberth.risk.leaks.survey import trace, trace_others, trace_swaps
-from wideberth.risk.outcome import Attribute, Audit
-from wideberth.risk.priors import Believed, Priors
+from wideberth.risk.leaks.survey import audit_swaps, combine_releases, find_leaks
+from wideberth.risk.outcome import AttributeResult, Audit
+from wideberth.risk.priors import BeliefResult, Priors
 from wideberth.risk.verdict import seeded
-from wideberth.risk.victims import Matching, faced, found_among, match, require_fit
+from wideberth.risk.victims import (
+    PopulationMatch,
+    faced_groups,
+    group_identification_risk,
+    match_population,
+    require_matching_original,
+)
 from wideberth.utility.measure import Utility, detail
 
 #: How many pairs of a victim and a box that covers it are looked at, unless all of them are. A
@@ -142,7 +154,7 @@ def audit(
     3 rows in 1 group
     high: disease of 3 people is certain: 1 group with one value
     """
-    taken = take(
+    taken = take_inputs(
         table,
         original=original,
         quasi=quasi,
@@ -158,7 +170,7 @@ def audit(
         rows_are_people=rows_are_people,
     )
     with bounded(max_memory):
-        return audited(
+        return run_audit(
             taken,
             population=population,
             others=others,
@@ -171,8 +183,8 @@ def audit(
         )
 
 
-def audited(
-    taken: Taken,
+def run_audit(
+    taken: AuditInputs,
     *,
     population: object = None,
     others: object = (),
@@ -194,7 +206,9 @@ def audited(
             hint="name the table that the release was made from",
         )
     given = replace(given, reference=original)
-    sensed = sense(given, original, made=taken.manifest is not None)  # says what is wrong
+    sensed = audited_attributes(
+        given, original, made=taken.manifest is not None
+    )  # says what is wrong
     require_numbers(sensed, epsilon)
     believed = Priors.read(priors, sensed, given.attributes)
     everybody = given.population if population is None else population
@@ -202,7 +216,7 @@ def audited(
         laid = _lay_out(pool, replace(taken, examined=given), everybody, everyone, worst)
         published, cover = laid.published, laid.cover
         if cover is not None:
-            require_fit(published, cover, sensed)
+            require_matching_original(published, cover, sensed)
         determining = pool.submit(judge_determined, taken, published, sensed)
         attributes = [
             _learn(one, laid, _settings(one, epsilon, limits or {}, near, believed), believed)
@@ -211,10 +225,10 @@ def audited(
         checked, traces = laid.checking.result(), laid.tracing.result()
         disclosures, overlooked = laid.disclosing.result()
         determined, left = determining.result()
-    identity = Identity.of(
+    identity = IdentityRisk.of(
         laid.alike.sizes().sizes,
         population=None if laid.matched is None else laid.matched.counts,
-        covering=None if cover is None else found_among(published, cover),
+        covering=None if cover is None else group_identification_risk(published, cover),
     )
     sampled = cover is not None and not cover.exact
     people, where = taken.people
@@ -222,7 +236,7 @@ def audited(
     holding = [report.principle for report in reports if report.satisfied]
     rows = frame.height if original is None else original.height
     sizes = [p for p in given.principles if p.needs in ("size", "population")]
-    crowds = Counsel(None, rows, sizes, [p for p in holding if p in sizes])
+    crowds = RemedyAdvice(None, rows, sizes, [p for p in holding if p in sizes])
     counsels = [one.counsel([p for p in holding if p in one.guards]) for one in sensed]
     findings = [
         *([] if checked is None else judge_policy(checked, [crowds, *counsels])),
@@ -230,7 +244,7 @@ def audited(
         *judge_groups(given.subject.uneven(given.uniform) if checked is None else checked.uneven),
         *judge_people(people, where=where, decided=given.rows_are_people),
         *judge_total(
-            what=strays_in(frame if original is None else original).what,
+            what=find_non_person_rows(frame if original is None else original).what,
             where="the table" if original is None else "the original",
         ),
         *judge_columns(taken.unlisted),
@@ -242,7 +256,7 @@ def audited(
         findings += judge_attribute(on, known, counsel)
         findings += judge_mixture(on, known, covering, counsel, sampled=sampled)
     findings += [*judge_disclosures(disclosures), *determined]
-    findings += [*traces, *trace_others(taken, others), *trace_swaps(taken, asked=swaps)]
+    findings += [*traces, *combine_releases(taken, others), *audit_swaps(taken, asked=swaps)]
     worth = detail(given, original, published, manifest=taken.manifest)
     return Audit(
         rows=frame.height,
@@ -284,7 +298,7 @@ def _left_out(worth: Utility, manifest: Mapping[str, Any] | None) -> float | Non
     return worth.suppressed / total if known and total else None
 
 
-def _own_epsilon(attributes: Sequence[Attribute]) -> list[str]:
+def _own_epsilon(attributes: Sequence[AttributeResult]) -> list[str]:
     """Return a note for each attribute whose ε the audit chose itself."""
     notes = []
     for attribute in attributes:
@@ -292,33 +306,33 @@ def _own_epsilon(attributes: Sequence[Attribute]) -> list[str]:
         if asked.neighbourhoods is not None and asked.chosen == "audit":
             reach = attribute.known.to_dict()["nearness"]
             notes.append(
-                f"{attribute.on}: this audit chose ε = {nearness(reach)} itself, for "
+                f"{attribute.on}: this audit chose ε = {nearness_in_words(reach)} itself, for "
                 "neither a principle nor --epsilon says how near is near"
             )
     return notes
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class _Laid:
+class _AuditWork:
     """A table laid out: what it publishes, its groups, and who is covered by which boxes."""
 
-    published: Published
+    published: PublishedBoxes
     groups: Partition  # as published
     alike: Partition  # rows that nobody can tell apart by their quasi-identifiers
-    cover: Covering | None
-    matched: Matching | None
+    cover: BoxCover | None
+    matched: PopulationMatch | None
     checking: Future[CheckResult | None]
     tracing: Future[list[Finding]]
     disclosing: Future[tuple[list[Disclosure], list[str]]]
 
 
 def _lay_out(
-    pool: ThreadPoolExecutor, taken: Taken, everybody: object, everyone: bool, worst: int
-) -> _Laid:
+    pool: ThreadPoolExecutor, taken: AuditInputs, everybody: object, everyone: bool, worst: int
+) -> _AuditWork:
     """Read what is published, and start what can be done meanwhile."""
     given, original = taken.examined, taken.original
     grouping = pool.submit(lambda: given.subject.partition)
-    published = Published.read(
+    published = PublishedBoxes.read(
         given.frame,
         given.attributes,
         original=original,
@@ -329,34 +343,34 @@ def _lay_out(
     groups = grouping.result() if given.group is not None else published.boxes
     anatomised = given.counted is not None
     alike = published.boxes if anatomised else groups
-    matched = None if everybody is None else match(given, alike, everybody)
+    matched = None if everybody is None else match_population(given, alike, everybody)
     checking = pool.submit(copy_context().run, _checked, given, alike, matched, worst)
     most = _FEW_PAIRS if original is None else _MANY_PAIRS
     cover = None if anatomised else published.covering(most=most, everyone=everyone)
-    return _Laid(
+    return _AuditWork(
         published=published,
         groups=groups,
         alike=alike,
         cover=cover,
         matched=matched,
         checking=checking,
-        tracing=pool.submit(trace, taken, published, cover),
+        tracing=pool.submit(find_leaks, taken, published, cover),
         disclosing=pool.submit(disclose, taken, published, everyone=everyone),
     )
 
 
 def _checked(
-    given: Examined, alike: Partition, matched: Matching | None, worst: int
+    given: ExaminedTable, alike: Partition, matched: PopulationMatch | None, worst: int
 ) -> CheckResult | None:
     """Check the principles, if there are any."""
     if not given.principles:
         return None
     asked = any(principle.needs == "population" for principle in given.principles)
     people = matched.generalised(given, alike) if matched is not None and asked else None
-    return _with_labels(judged(given, population=people, worst=worst), given)
+    return _with_labels(check_resolved(given, population=people, worst=worst), given)
 
 
-def _with_labels(checked: CheckResult, given: Examined) -> CheckResult:
+def _with_labels(checked: CheckResult, given: ExaminedTable) -> CheckResult:
     """Let the worst groups be told by what is published of them, not by their ids alone."""
     if given.group is None or given.counted is not None:  # an anatomy's rows are exact
         return checked
@@ -372,12 +386,12 @@ def _with_labels(checked: CheckResult, given: Examined) -> CheckResult:
 
 
 def _settings(
-    sensed: Sensed,
+    sensed: AuditedAttribute,
     epsilon: Epsilon | Mapping[str, Epsilon] | None,
     limits: Mapping[str, Any],
     near: tuple[Fraction, bool] | None,
     priors: Priors | None,
-) -> Settings:
+) -> AdversarySettings:
     """Return what the adversary of an attribute knows and wants."""
     for name in limits:
         if name not in LIMITS:
@@ -390,7 +404,7 @@ def _settings(
     apart = sensed.first(Dissimilarity)
     similar = sensed.first(LEDiversity)
     diverse = [guard.l for guard in sensed.guards if hasattr(guard, "l")]
-    return Settings(
+    return AdversarySettings(
         epsilon=reach,
         relative=relative,
         chosen=chosen or "audit",
@@ -404,19 +418,21 @@ def _settings(
     )
 
 
-def _learn(sensed: Sensed, laid: _Laid, settings: Settings, believed: Priors | None) -> Attribute:
+def _learn(
+    sensed: AuditedAttribute, laid: _AuditWork, settings: AdversarySettings, believed: Priors | None
+) -> AttributeResult:
     """Measure what is learnt of one attribute, with the group known and without."""
     domain, published, cover = sensed.domain, laid.published, laid.cover
-    known = learn(Faced.known(laid.groups.histograms(sensed.column)), domain, settings)
+    known = learn(VictimClasses.known(laid.groups.histograms(sensed.column)), domain, settings)
     covering, victims = None, None
     if cover is not None:
-        covering = learn(faced(sensed, published, cover), domain, settings)
+        covering = learn(faced_groups(sensed, published, cover), domain, settings)
         victims = {"looked_at": len(cover.victims), "of": cover.of, "exact": cover.exact}
-    about: list[Believed] = []
+    about: list[BeliefResult] = []
     if believed is not None:
         boxes = published.boxes.histograms(sensed.column)
         about = list(believed.about(sensed, published, boxes))
-    return Attribute(
+    return AttributeResult(
         on=sensed.name,
         values=int(np.count_nonzero(domain.histogram[: domain.known])),
         known=known,
@@ -427,7 +443,7 @@ def _learn(sensed: Sensed, laid: _Laid, settings: Settings, believed: Priors | N
     )
 
 
-def _in_doubt(matched: Matching | None, identity: Identity) -> list[str]:
+def _in_doubt(matched: PopulationMatch | None, identity: IdentityRisk) -> list[str]:
     """Return notes on what is wrong with the population."""
     notes = [] if matched is None else list(matched.notes)
     if identity.lacking:
@@ -438,7 +454,7 @@ def _in_doubt(matched: Matching | None, identity: Identity) -> list[str]:
     return notes
 
 
-def _looked_at(published: Published, cover: Covering | None) -> list[str]:
+def _looked_at(published: PublishedBoxes, cover: BoxCover | None) -> list[str]:
     """Return notes on how far it is known who is covered by which groups."""
     if cover is None:
         return []
@@ -457,7 +473,7 @@ def _looked_at(published: Published, cover: Covering | None) -> list[str]:
     return notes
 
 
-def _unread(published: Published) -> list[str]:
+def _unread(published: PublishedBoxes) -> list[str]:
     """Return a note for each column whose published labels could not be understood."""
     return [
         f"what '{axis.name}' publishes could not be read as ranges, sets or nodes: each label was "

@@ -13,11 +13,11 @@ from fractions import Fraction
 from wideberth.core.codes import Column
 from wideberth.core.exact import fraction
 from wideberth.errors import ParameterError, WideberthError
-from wideberth.principles import Principle, plain
+from wideberth.principles import Principle, plain_value
 from wideberth.principles.allowance import allowed_codes, commonly_allowed
-from wideberth.principles.feasibility.limits import Whole
+from wideberth.principles.feasibility.limits import WholeTable
 from wideberth.principles.feasibility.nearness import rounded
-from wideberth.principles.feasibility.refusal import refusal
+from wideberth.principles.feasibility.refusal import infeasible_error
 from wideberth.principles.remedies import Remedy
 
 _AGAIN = "The policy forbids this already: anonymize again with it."
@@ -26,11 +26,11 @@ _DIGITS = 3
 _SOON = 5000
 
 
-class Counsel:
+class RemedyAdvice:
     """What may be advised about one attribute, or about the sizes of groups.
 
     >>> from wideberth.principles.remedies import least_group
-    >>> print(Counsel(None, 3).against([least_group(2)], otherwise="Do not publish it."))
+    >>> print(RemedyAdvice(None, 3).against([least_group(2)], otherwise="Do not publish it."))
     Ask for k-anonymity with k = 3: every group then has 3 rows or more (the table permits no more).
     """
 
@@ -43,7 +43,7 @@ class Counsel:
     ) -> None:
         # `column` has a code for each row of the table that can be anonymized again; None for
         # sizes. `asked` is what the policy asks for, `holding` what of it holds.
-        self.table = Whole(column, rows)
+        self.table = WholeTable(column, rows)
         self.asked = asked
         self.holding = holding
         self.allowed: tuple[object, ...] = ()
@@ -74,7 +74,7 @@ class Counsel:
 
         >>> import polars as pl
         >>> from wideberth.core.codes import encode
-        >>> Counsel(encode(pl.Series("ill", ["flu", "flu", "flu", "ulcer"])), 4).commonest()
+        >>> RemedyAdvice(encode(pl.Series("ill", ["flu", "flu", "flu", "ulcer"])), 4).commonest()
         'one value has 3 of 4 rows'
         """
         counts = self.table.counts
@@ -86,7 +86,7 @@ class Counsel:
         """Return what to do about a principle that is violated."""
         if not self._known(guard) or self._feasible(guard):
             return "Anonymize again with this policy."
-        why = refusal(guard, self.table.column, self.table.rows)
+        why = infeasible_error(guard, self.table.column, self.table.rows)
         if why.outcome != "impossible":
             return f"Anonymize again; {why.what}. If that fails, try {why.hint}."
         return f"No grouping of this table satisfies it: {why.what}. Try {why.hint}" + (
@@ -109,8 +109,9 @@ class Counsel:
         """Return what the table permits of a remedy, up to the usual; None if that is too little.
 
         >>> from wideberth.principles.remedies import least_group
-        >>> Counsel(None, 12)._value(least_group(2)), Counsel(None, 1)._value(least_group(2))
-        (Fraction(5, 1), None)
+        >>> RemedyAdvice(None, 12)._value(least_group(2))
+        Fraction(5, 1)
+        >>> RemedyAdvice(None, 1)._value(least_group(2))
         """
         usual = max(remedy.usual, remedy.least)
         for value in (usual, remedy.least):
@@ -157,10 +158,10 @@ class Counsel:
         given = {k: v for k, v in remedy.settings.items() if v is not False}
         share = given.pop("relative", False)
         if share:
-            given["epsilon"] = f"{plain(100 * fraction(given['epsilon']))}%"
-        said = [f"{key} = {plain(each)}" for key, each in given.items()]
-        said.append(f"{remedy.key} = {plain(value)}")
-        effect = remedy.effect.format(value=plain(value))
+            given["epsilon"] = f"{plain_value(100 * fraction(given['epsilon']))}%"
+        said = [f"{key} = {plain_value(each)}" for key, each in given.items()]
+        said.append(f"{remedy.key} = {plain_value(value)}")
+        effect = remedy.effect.format(value=plain_value(value))
         text = f"Ask for {remedy.name} with {' and '.join(said)}: {effect}"
         if value < remedy.usual:
             text += " (the table permits no more)"

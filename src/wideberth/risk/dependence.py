@@ -23,14 +23,14 @@ import polars as pl
 from wideberth.core.codes import Codes, Column, Domain, compress
 from wideberth.core.exact import Bools, Ints
 from wideberth.core.groups import Partition
-from wideberth.core.text import listed, percent
-from wideberth.labels import Axis, Published
+from wideberth.core.text import join_names, percent
+from wideberth.labels import PublishedBoxes, PublishedQuasi
 from wideberth.policy.guesses import looks_of
-from wideberth.risk.attacks import Faced, own_shares
-from wideberth.risk.attribute import Sensed
-from wideberth.risk.disclosure import Beyond
+from wideberth.risk.attacks import VictimClasses, own_shares
+from wideberth.risk.attribute import AuditedAttribute
+from wideberth.risk.disclosure import GuessesBeyondChance
 from wideberth.risk.findings import Finding
-from wideberth.risk.inputs import Taken, read
+from wideberth.risk.inputs import AuditInputs, encode_published
 
 #: How many columns are looked at, and how many rows of them in all comparisons together.
 COLUMNS, _ROWS = 50, 20_000_000
@@ -49,7 +49,7 @@ _FEW, _MOST = 0.05, 0.5
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class _Part:
+class _RangedColumn:
     """A column as codes of few values."""
 
     name: str
@@ -59,7 +59,7 @@ class _Part:
     fine: bool  # whether it is a number, cut into parts
 
     @classmethod
-    def of(cls, name: str, column: Column, harmless: Bools | None = None) -> _Part:
+    def of(cls, name: str, column: Column, harmless: Bools | None = None) -> _RangedColumn:
         domain = column.domain
         shown = np.arange(domain.size) < domain.known
         if harmless is not None:
@@ -84,7 +84,7 @@ def _cut(domain: Domain, codes: Codes) -> Codes | None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Told:
+class _Determination:
     """How well one column determines another, and for how many people."""
 
     by: str
@@ -104,7 +104,7 @@ class _Told:
 
 
 def judge_determined(
-    taken: Taken, published: Published, sensed: Sequence[Sensed]
+    taken: AuditInputs, published: PublishedBoxes, sensed: Sequence[AuditedAttribute]
 ) -> tuple[list[Finding], list[str]]:
     """Return findings on insensitive columns that determine others, and what was not looked at."""
     frame = taken.examined.frame
@@ -116,7 +116,7 @@ def judge_determined(
             "for what they tell of other columns"
         )
     kinds = looks_of(frame.select(names[:COLUMNS]).head(_HEAD)) if names else {}
-    parts = [_Part.of(name, read(frame[name])) for name in names[:COLUMNS]]
+    parts = [_RangedColumn.of(name, encode_published(frame[name])) for name in names[:COLUMNS]]
     found: list[Finding] = []
     if taken.examined.counted is None:  # else nobody knows whose sensitive values are whose
         for one in sensed:
@@ -130,9 +130,11 @@ def _nested(series: pl.Series) -> bool:
     return series.dtype.is_nested() or series.dtype == pl.Object
 
 
-def _on_sensitive(parts: Sequence[_Part], one: Sensed, boxes: Partition) -> Iterable[Finding]:
+def _on_sensitive(
+    parts: Sequence[_RangedColumn], one: AuditedAttribute, boxes: Partition
+) -> Iterable[Finding]:
     """Yield a finding if columns determine a sensitive attribute."""
-    on = _Part.of(one.name, one.column, one.harmless)
+    on = _RangedColumn.of(one.name, one.column, one.harmless)
     rows = _of_groups(boxes, len(parts))
     told = [_told(part, on, boxes, tries=len(parts), rows=rows) for part in parts]
     told = [each for each in told if max(each.likely / _FEW, each.together / _LIKELY) >= 1]
@@ -153,7 +155,9 @@ def _on_sensitive(parts: Sequence[_Part], one: Sensed, boxes: Partition) -> Iter
     )
 
 
-def _on_quasi(taken: Taken, published: Published, names: Sequence[str]) -> Iterable[Finding]:
+def _on_quasi(
+    taken: AuditInputs, published: PublishedBoxes, names: Sequence[str]
+) -> Iterable[Finding]:
     """Yield a finding if columns determine what the release coarsens; needs the original."""
     original = taken.original
     if original is None or taken.examined.counted is not None:
@@ -167,11 +171,11 @@ def _on_quasi(taken: Taken, published: Published, names: Sequence[str]) -> Itera
     if not names or not coarse:
         return
     rows = _rows(original.height, len(names) * len(coarse))
-    given = [_Part.of(name, read(original[name])) for name in names]
+    given = [_RangedColumn.of(name, encode_published(original[name])) for name in names]
     told = []
     for name in coarse:
-        column = read(original[name])
-        on = _Part(
+        column = encode_published(original[name])
+        on = _RangedColumn(
             name=name,
             codes=column.codes,
             width=column.domain.size,
@@ -194,7 +198,7 @@ def _on_quasi(taken: Taken, published: Published, names: Sequence[str]) -> Itera
         )
 
 
-def _on_insensitive(parts: Sequence[_Part], kinds: Mapping[str, str]) -> Iterable[Finding]:
+def _on_insensitive(parts: Sequence[_RangedColumn], kinds: Mapping[str, str]) -> Iterable[Finding]:
     """Yield a finding if columns that may be secrets are determined by others."""
     # A code beside the name of what people know of one another (a country's) reveals nothing new.
     usual = [part for part in parts if kinds[part.name] == "known"]
@@ -230,29 +234,29 @@ def _on_insensitive(parts: Sequence[_Part], kinds: Mapping[str, str]) -> Iterabl
         )
 
 
-def _same(one: _Part, other: _Part) -> bool:
+def _same(one: _RangedColumn, other: _RangedColumn) -> bool:
     """Return whether two columns say the same in other words: each has one value for each other."""
     pairs = len(np.unique(one.codes.astype(np.int64) * other.width + other.codes))
     return pairs == len(np.unique(one.codes)) == len(np.unique(other.codes))
 
 
 def _quoted(names: Iterable[str]) -> str:
-    return listed([f"'{name}'" for name in names])
+    return join_names([f"'{name}'" for name in names])
 
 
-def _by(told: Iterable[_Told]) -> list[str]:
+def _by(told: Iterable[_Determination]) -> list[str]:
     return sorted({each.by for each in told})
 
 
-def _named(told: Iterable[_Told]) -> str:
+def _named(told: Iterable[_Determination]) -> str:
     return _quoted(_by(told))
 
 
-def _tell(told: Iterable[_Told]) -> str:
+def _tell(told: Iterable[_Determination]) -> str:
     return "tells" if len(_by(told)) == 1 else "tell"
 
 
-def _exact(axis: Axis) -> float:
+def _exact(axis: PublishedQuasi) -> float:
     """Return the share of rows whose label is a single value."""
     single = (axis.widths() == 1) & ~axis.everything
     return float(axis.counts[single].sum() / max(axis.counts.sum(), 1))
@@ -278,13 +282,13 @@ def _of_groups(boxes: Partition, tries: int) -> Ints | slice:
 
 
 def _told(
-    by: _Part,
-    on: _Part,
+    by: _RangedColumn,
+    on: _RangedColumn,
     boxes: Partition | None = None,
     *,
     tries: int,
     rows: Ints | slice = slice(None),
-) -> _Told:
+) -> _Determination:
     """Measure what one column tells of another, alone and, given boxes, within groups."""
     ours, theirs = by.codes[rows], on.codes[rows]
     histogram = np.bincount(theirs, minlength=on.width)
@@ -297,12 +301,14 @@ def _told(
         groups = Partition(labels, len(kept))
         together = _within(groups, ours, by.width, column, rare, _margin(tries))
     present, labels = compress(ours.astype(np.int64), by.width)
-    faced = Faced.known(Partition(labels, len(present)).histograms(column))
-    found = Beyond.of_faced(faced, own_shares(faced), chance[faced.codes], rare[faced.codes])
+    faced = VictimClasses.known(Partition(labels, len(present)).histograms(column))
+    found = GuessesBeyondChance.of_faced(
+        faced, own_shares(faced), chance[faced.codes], rare[faced.codes]
+    )
     if found.of < _ENOUGH:
-        return _Told(by=by.name, on=on.name, sure=0.0, likely=0.0, together=together)
+        return _Determination(by=by.name, on=on.name, sure=0.0, likely=0.0, together=together)
     margin = _margin(tries)
-    return _Told(
+    return _Determination(
         by=by.name,
         on=on.name,
         sure=found.share(_NEARLY, margin),

@@ -23,13 +23,13 @@ import polars as pl
 from wideberth.core.codes import Codes, Column, Domain
 from wideberth.core.exact import Bools, Floats, Ints
 from wideberth.core.groups import Groups
-from wideberth.core.text import counted, listed, percent, reach
-from wideberth.labels import Axis, Covering, Published
+from wideberth.core.text import counted, join_names, percent, reach_in_words
+from wideberth.labels import BoxCover, PublishedBoxes, PublishedQuasi
 from wideberth.policy.guesses import looks_of
-from wideberth.risk.attacks import Faced, Risk, own_shares, usual_epsilon
+from wideberth.risk.attacks import Risk, VictimClasses, own_shares, usual_epsilon
 from wideberth.risk.findings import Finding, graver
-from wideberth.risk.inputs import Taken, read, read_both
-from wideberth.risk.victims import faced_boxes
+from wideberth.risk.inputs import AuditInputs, encode_published, encode_together
+from wideberth.risk.victims import faced_box_histograms
 
 # -----------------------------------------------------------------------------
 # Count the guesses that chance does not explain.
@@ -47,7 +47,7 @@ _SLACK = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True)
-class Beyond:
+class GuessesBeyondChance:
     """Counts of people whose value is guessed, and of those whom chance explains."""
 
     of: int  # all people
@@ -56,12 +56,15 @@ class Beyond:
     spread: Mapping[float, float]  # by confidence: the standard deviation of that
 
     @classmethod
-    def of_faced(cls, faced: Faced, shares: Floats, chance: Floats, counted: Bools) -> Beyond:
+    def of_faced(
+        cls, faced: VictimClasses, shares: Floats, chance: Floats, counted: Bools
+    ) -> GuessesBeyondChance:
         """Count the guessed values at each level of confidence, and what chance would give.
 
         >>> from wideberth.core.groups import Groups
-        >>> faced = Faced.known(Groups.of([[0, 0]], width=1))
-        >>> found = Beyond.of_faced(faced, np.ones(1), np.array([0.1]), np.array([True]))
+        >>> faced = VictimClasses.known(Groups.of([[0, 0]], width=1))
+        >>> shares, prior, counted = np.ones(1), np.array([0.1]), np.array([True])
+        >>> found = GuessesBeyondChance.of_faced(faced, shares, prior, counted)
         >>> found.people[0.9], round(found.expected[0.9], 3)
         (2, 0.2)
         """
@@ -156,7 +159,7 @@ _NEARLY_ALL, _VARIED = 0.9, 0.25
 
 
 @dataclass(frozen=True, kw_only=True)
-class Near:
+class ApproximateDisclosure:
     """Approximate knowledge of a number: all candidates' labels lie within an interval."""
 
     within: float  # half the length of the interval
@@ -188,8 +191,8 @@ class Disclosure:
     # and "nearly" so (0.9 or more)
     uncommon: Mapping[str, int]
     # of the same people, how many are guessed, and how many of these chance explains
-    beyond: Beyond
-    near: Near | None  # for numbers only
+    beyond: GuessesBeyondChance
+    near: ApproximateDisclosure | None  # for numbers only
     # how many were "looked_at", "of" how many, whether that was everybody ("exact"), and whether
     # they were "drawn" among those who fit the labels (without an original)
     victims: Mapping[str, Any]
@@ -216,7 +219,7 @@ class Disclosure:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class _Said:
+class _PublishedColumnValues:
     """What the boxes say of a column: codes below `exact` are values, others are not exact."""
 
     by_box: Groups
@@ -230,7 +233,7 @@ class _Said:
 
 
 def disclose(
-    taken: Taken, published: Published, *, everyone: bool = False
+    taken: AuditInputs, published: PublishedBoxes, *, everyone: bool = False
 ) -> tuple[list[Disclosure], list[str]]:
     """Measure what a release reveals of its quasi-identifiers and insensitive columns."""
     # A column that is the same in every row is left out. The notes name columns not looked at.
@@ -238,7 +241,7 @@ def disclose(
     rows = None
     if published.original_rows is None:
         published, rows = published.drawn(few)
-    victims = _Victims(taken=taken, published=published, rows=rows, everyone=everyone)
+    victims = _DisclosureVictims(taken=taken, published=published, rows=rows, everyone=everyone)
     quasi = list(enumerate(published.axes)) if len(published.axes) > 1 else []
     looks = _looks(taken, [axis for _, axis in quasi])
     quasi.sort(key=lambda one: ("sensitive", "unknown", "known").index(looks[one[1].name]))
@@ -285,7 +288,7 @@ def judge_disclosures(disclosures: Sequence[Disclosure]) -> Iterator[Finding]:
         and one.common <= _VARIED
     ]
     if usual:
-        names = listed([f"'{one.on}'" for one in usual])
+        names = join_names([f"'{one.on}'" for one in usual])
         yield Finding(
             name="attribute-disclosure",
             severity="info",
@@ -343,7 +346,7 @@ def _exactly(one: Disclosure, severity: str, level: float) -> Finding:
 def _to_within(one: Disclosure, severity: str) -> Finding:
     assert one.near is not None  # noqa: S101 - asked only if it was measured
     people, of = one.near.people, one.guess.people
-    within = reach(one.near.within, unit=one.near.unit)
+    within = reach_in_words(one.near.within, unit=one.near.unit)
     return Finding(
         name="attribute-disclosure",
         severity=severity,
@@ -391,7 +394,7 @@ def _figures(one: Disclosure) -> dict[str, Any]:
     return {"column": one.on, **{k: v for k, v in one.to_dict().items() if k != "on"}}
 
 
-def _looks(taken: Taken, axes: Sequence[Axis]) -> Mapping[str, str]:
+def _looks(taken: AuditInputs, axes: Sequence[PublishedQuasi]) -> Mapping[str, str]:
     """Guess from names, and from the first rows, what an adversary is likely to know."""
     given, original = taken.examined, taken.original
     columns = {axis.name: axis.columns[0] for axis in axes}
@@ -413,15 +416,15 @@ def _looks(taken: Taken, axes: Sequence[Axis]) -> Mapping[str, str]:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class _Victims:
+class _DisclosureVictims:
     """The people whom an adversary looks for: those of the original, or some who fit the labels."""
 
-    taken: Taken
-    published: Published
+    taken: AuditInputs
+    published: PublishedBoxes
     rows: Ints | None  # the row of each person drawn; None with an original
     everyone: bool
 
-    def of_quasi(self, at: int) -> tuple[_Said, Covering]:
+    def of_quasi(self, at: int) -> tuple[_PublishedColumnValues, BoxCover]:
         """Return what is said of a quasi-identifier, and what covers victims by the others."""
         published, axis = self.published, self.published.axes[at]
         rest, part_of = published.without(at)
@@ -442,7 +445,7 @@ class _Victims:
             own = code[published.boxes.labels[self.rows]]
             table = _spread(axis)
         low, high = _ends(axis)
-        said = _Said(
+        said = _PublishedColumnValues(
             by_box=by_box,
             own=own,
             exact=exact,
@@ -454,7 +457,7 @@ class _Victims:
         )
         return said, self._covered(rest)
 
-    def of_insensitive(self) -> Iterator[tuple[str, tuple[_Said, Covering]]]:
+    def of_insensitive(self) -> Iterator[tuple[str, tuple[_PublishedColumnValues, BoxCover]]]:
         """Go through the insensitive columns that are worth a look."""
         frame, original = self.taken.examined.frame, self.taken.original
         cover = None
@@ -462,9 +465,9 @@ class _Victims:
             if _nested(frame[name]):
                 continue
             if original is None:
-                column = read(frame[name])
+                column = encode_published(frame[name])
             elif name in original.columns and not _nested(original[name]):
-                column = read_both(frame[name], original[name])
+                column = encode_together(frame[name], original[name])
             else:
                 continue
             domain = column.domain
@@ -479,7 +482,7 @@ class _Victims:
                 unit = "days" if domain.values.dtype.is_temporal() else None
             here = Column(column.codes[: frame.height], domain)
             cover = self._covered(self.published) if cover is None else cover
-            said = _Said(
+            said = _PublishedColumnValues(
                 by_box=self.published.boxes.histograms(here),
                 own=column.codes[frame.height :] if self.rows is None else here.codes[self.rows],
                 exact=domain.size,
@@ -491,7 +494,7 @@ class _Victims:
             )
             yield name, (said, cover)
 
-    def _covered(self, published: Published) -> Covering:
+    def _covered(self, published: PublishedBoxes) -> BoxCover:
         found = published.covering(most=_PAIRS, everyone=self.everyone, few=PEOPLE)
         return found if self.rows is None else replace(found, of=published.rows, exact=False)
 
@@ -500,7 +503,7 @@ def _nested(series: pl.Series) -> bool:
     return series.dtype.is_nested() or series.dtype == pl.Object
 
 
-def _meaning(axis: Axis) -> tuple[Ints, int]:
+def _meaning(axis: PublishedQuasi) -> tuple[Ints, int]:
     """Return a code for what each label means: a single value, or more than one."""
     # Labels of one value have its number; a missing value comes after all values. All other labels
     # have numbers of their own after these. Returned with how many codes stand for values.
@@ -511,7 +514,7 @@ def _meaning(axis: Axis) -> tuple[Ints, int]:
     return np.where(single, value, atoms + 1 + np.arange(labels)), atoms + 1
 
 
-def _spread(axis: Axis) -> Floats:
+def _spread(axis: PublishedQuasi) -> Floats:
     """Share out the rows of each label among the values it covers; missing is the last."""
     atoms, many = len(axis.atoms), np.diff(axis.start)
     each = axis.counts / np.maximum(axis.widths(), 1)
@@ -521,7 +524,7 @@ def _spread(axis: Axis) -> Floats:
     return np.append(np.cumsum(change)[:atoms], each[axis.missing].sum()).clip(0)
 
 
-def _ends(axis: Axis) -> tuple[Floats | None, Floats | None]:
+def _ends(axis: PublishedQuasi) -> tuple[Floats | None, Floats | None]:
     """Return the outermost numbers of each code of `_meaning`, if it is about fine numbers."""
     if not axis.numeric or len(axis.atoms) <= _FINE:
         return None, None
@@ -540,10 +543,10 @@ def _reach(name: str, values: pl.Series, histogram: Any) -> float:
 
 
 def _measured(
-    on: str, role: str, looks: str, said: _Said, cover: Covering, *, drawn: bool
+    on: str, role: str, looks: str, said: _PublishedColumnValues, cover: BoxCover, *, drawn: bool
 ) -> Disclosure:
     """Let an adversary guess a column."""
-    faced = faced_boxes(said.by_box, said.own, cover)
+    faced = faced_box_histograms(said.by_box, said.own, cover)
     clear = faced.codes < said.exact
     shares = np.where(clear, own_shares(faced), 0.0)
     chance = said.table / max(said.table.sum(), 1)
@@ -564,7 +567,7 @@ def _measured(
             "nearly": rare.above[_NEARLY],
             "people": rare.people,
         },
-        beyond=Beyond.of_faced(
+        beyond=GuessesBeyondChance.of_faced(
             faced, shares, np.where(clear, published[faced.codes], 0.0), ~common
         ),
         near=_near(said, faced, clear),
@@ -577,7 +580,9 @@ def _measured(
     )
 
 
-def _near(said: _Said, faced: Faced, clear: Bools) -> Near | None:
+def _near(
+    said: _PublishedColumnValues, faced: VictimClasses, clear: Bools
+) -> ApproximateDisclosure | None:
     """Count the people all of whose candidates lie within an interval, their own value included."""
     low, high = said.low, said.high
     if low is None or high is None or not len(faced.groups):
@@ -595,7 +600,7 @@ def _near(said: _Said, faced: Faced, clear: Bools) -> Near | None:
     narrow = most - least <= length  # never true of NaN
     own = np.where(clear, low[faced.codes], least[faced.owner])
     inside = narrow[faced.owner] & (least[faced.owner] <= own) & (own <= most[faced.owner])
-    return Near(
+    return ApproximateDisclosure(
         within=said.within,
         unit=said.unit,
         people=int(faced.people[inside].sum()),

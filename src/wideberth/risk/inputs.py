@@ -14,20 +14,26 @@ import polars as pl
 from wideberth import io
 from wideberth.core.codes import Column, encode, encode_as
 from wideberth.core.exact import Ints
-from wideberth.core.names import expanded
+from wideberth.core.names import expand_short_forms
 from wideberth.core.strings import as_string, is_text
 from wideberth.core.types import infer_type
 from wideberth.errors import ParameterError, TableError, WideberthError, what_to_type
 from wideberth.io.manifest import MANIFEST, compare, manifest_path
 from wideberth.policy.guesses import guess_columns
-from wideberth.policy.people import People, people_in
-from wideberth.policy.policy import GROUP, Policy
+from wideberth.policy.people import People, find_people
+from wideberth.policy.policy import GROUP_COLUMN, Policy
 from wideberth.policy.roles import UNDECIDED
-from wideberth.policy.spec import Examined, as_published, attributes, examine, names_of
-from wideberth.policy.two_tables import COUNT, adopted, whole_counts
+from wideberth.policy.spec import (
+    ExaminedTable,
+    as_published,
+    columns_named,
+    examine,
+    original_names,
+)
+from wideberth.policy.two_tables import COUNT, load_table, whole_counts
 from wideberth.principles import Principle, parse
 from wideberth.principles.columns import require_column
-from wideberth.release.align import written
+from wideberth.release.align import values_as_text
 from wideberth.release.anatomized import Anatomy, published
 from wideberth.release.release import Release
 
@@ -35,10 +41,10 @@ from wideberth.release.release import Release
 # Columns of a release and of its original, in codes that mean the same in both.
 
 
-def read(series: pl.Series) -> Column:
+def encode_published(series: pl.Series) -> Column:
     """Encode a published column, whatever it holds: text that is numbers as numbers.
 
-    >>> read(pl.Series("pay", ["100", "20", None, "20"])).codes.tolist()
+    >>> encode_published(pl.Series("pay", ["100", "20", None, "20"])).codes.tolist()
     [1, 0, 2, 0]
     """
     # A number that is none (NaN) counts as missing: other tools write it so.
@@ -48,17 +54,17 @@ def read(series: pl.Series) -> Column:
     return encode_as(series, infer_type(series)) if is_text(series.dtype) else encode(series)
 
 
-def read_both(above: pl.Series, *below: pl.Series) -> Column:
+def encode_together(above: pl.Series, *below: pl.Series) -> Column:
     """Encode two columns, or more, as one: each below the one before.
 
-    >>> read_both(pl.Series("pay", ["7", "8"]), pl.Series("pay", [8.0])).codes.tolist()
+    >>> encode_together(pl.Series("pay", ["7", "8"]), pl.Series("pay", [8.0])).codes.tolist()
     [0, 1, 1]
     """
     # Of different types, they are compared as they are written: a CSV file's 25 is a number's 25.
     columns = [as_string(_finite(series)) for series in (above, *below)]
     if len({series.dtype for series in columns}) > 1:
         columns = [_as_text(series) for series in columns]
-    return read(pl.concat([series.alias("") for series in columns]).alias(above.name))
+    return encode_published(pl.concat([series.alias("") for series in columns]).alias(above.name))
 
 
 def _finite(series: pl.Series) -> pl.Series:
@@ -72,7 +78,7 @@ def _as_text(series: pl.Series) -> pl.Series:
         return series.cast(pl.String)
     if series.dtype.is_nested():
         return pl.Series(series.name, [str(cell) for cell in series.to_list()], dtype=pl.String)
-    return written(series) if series.dtype.is_float() else series.cast(pl.String)
+    return values_as_text(series) if series.dtype.is_float() else series.cast(pl.String)
 
 
 # -----------------------------------------------------------------------------
@@ -105,7 +111,7 @@ def manifest_beside(
     return (found.told if asked else None), notes
 
 
-def require_whole(*others: str | Path) -> None:
+def require_described_files(*others: str | Path) -> None:
     """Refuse other releases that are not what the manifests beside them describe."""
     # What cannot be read as a manifest is only warned of.
     for other in others:
@@ -113,10 +119,10 @@ def require_whole(*others: str | Path) -> None:
             warnings.warn(doubt, io.TableWarning, stacklevel=3)
 
 
-def principles_told(manifest: Mapping[str, Any]) -> list[Principle]:
+def manifest_principles(manifest: Mapping[str, Any]) -> list[Principle]:
     """Return the principles that a manifest says were verified; none if it cannot be read.
 
-    >>> principles_told({"principles": ["k-anonymity:k=5", "distinct-l:l=3 on pay"]})
+    >>> manifest_principles({"principles": ["k-anonymity:k=5", "distinct-l:l=3 on pay"]})
     [KAnonymity(on=None, k=5), DistinctLDiversity(on='pay', l=3, allowed=())]
     """
     found = []
@@ -150,10 +156,10 @@ _MOST = 100_000_000
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Taken:
+class AuditInputs:
     """A table to be audited, with the original that it was made from, if that is at hand."""
 
-    examined: Examined
+    examined: ExaminedTable
     original: pl.DataFrame | None
     roles: Mapping[str, list[str]]
     # why a column was given its role, where that was guessed
@@ -171,11 +177,11 @@ class Taken:
     def people(self) -> tuple[People | None, str]:
         """An identifier that repeats in the table, or in the original, and in which of them."""
         # Without the original, a release's manifest has what was found in it.
-        found = people_in(self.examined.frame, **self._person)
+        found = find_people(self.examined.frame, **self._person)
         if found is not None:
             return found, "the table"
         if self.original is not None:
-            return people_in(self.original, **self._person), "the original"
+            return find_people(self.original, **self._person), "the original"
         told = (self.manifest or {}).get("people")
         return None if told is None else People.of(told), "the original"
 
@@ -200,7 +206,7 @@ class Taken:
         ]
 
 
-def take(
+def take_inputs(
     table: object,
     *,
     original: object = None,
@@ -210,7 +216,7 @@ def take(
     count: str | None = None,
     source: str | Path | None = None,
     **known: Any,
-) -> Taken:
+) -> AuditInputs:
     """Read a table, and its original; guess what nobody says about its columns."""
     # A manifest beside `source`, the file that a table was read from, gives the roles of columns if
     # nothing else does.
@@ -220,14 +226,14 @@ def take(
         policy = Policy.load(policy)
     options = policy.options if policy else io.ReadOptions()
     opened = _opened(table, source, known)
-    frame, _ = adopted(opened.table, options)
+    frame, _ = load_table(opened.table, options)
     known, manifest = opened.known, opened.manifest
     if policy is None and not (quasi or sensitive):
         quasi = as_published(opened.quasi, frame.columns) or None
         sensitive = opened.sensitive or None
         if not opened.made and manifest is not None:
             known["group"] = known.get("group") or manifest.get("group")
-            known["principles"] = known.get("principles") or principles_told(manifest)
+            known["principles"] = known.get("principles") or manifest_principles(manifest)
     if known.get("rows_are_people") is None and (manifest or {}).get("rows_are_people") is True:
         known["rows_are_people"] = True
     unlisted = [] if policy is None else _unlisted(frame, policy, known.get("group"))
@@ -252,12 +258,12 @@ def take(
         frame = frame[np.repeat(np.arange(frame.height), people)]
     if policy is not None and known.get("group") is None and policy.group is None:
         known["group"] = _unlisted_group(frame, policy)
-    before = None if original is None else adopted(original, options)[0]
+    before = None if original is None else load_table(original, options)[0]
     if before is not None and reasons:  # what was guessed, and is not in the original, is no role
         known_there = as_published(before.columns, frame.columns)
         strange = [c for c in reasons if c not in (*known_there, COUNT)]
         quasi, sensitive = (
-            [column for column in names_of(names, frame.columns) if column not in strange]
+            [column for column in columns_named(names, frame.columns) if column not in strange]
             for names in (quasi, sensitive)
         )
     quasi, silent = _telling(frame, quasi, policy)
@@ -265,7 +271,7 @@ def take(
     if before is not None:
         for column in [*examined.attributes, *examined.sensitive]:
             require_column(before, column, "the original")
-    return Taken(
+    return AuditInputs(
         examined=examined,
         original=before,
         roles=_roles(examined, reasons, policy),
@@ -281,7 +287,7 @@ def take(
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Opened:
+class _LoadedTable:
     """A table, and what it brings along: by itself, or in a manifest beside it."""
 
     table: object
@@ -293,7 +299,7 @@ class _Opened:
     made: bool = False
 
 
-def _opened(table: object, source: str | Path | None, known: Mapping[str, Any]) -> _Opened:
+def _opened(table: object, source: str | Path | None, known: Mapping[str, Any]) -> _LoadedTable:
     """Open a release, a file, a folder or a table; what is known of it goes before what it says."""
     if isinstance(table, Release):
         said = dict(table.question)
@@ -301,7 +307,7 @@ def _opened(table: object, source: str | Path | None, known: Mapping[str, Any]) 
         quasi, sensitive = said.pop("quasi"), said.pop("sensitive")
         if isinstance(table, Anatomy):
             said["sensitive_table"] = table.sensitive
-        return _Opened(
+        return _LoadedTable(
             table=table.table,
             known={**said, **_given(known), **merged},
             quasi=quasi,
@@ -315,7 +321,7 @@ def _opened(table: object, source: str | Path | None, known: Mapping[str, Any]) 
     if isinstance(table, str | Path) and (pair := published(table)) is not None:
         table, known["sensitive_table"] = pair[0], known.get("sensitive_table") or pair[1]
     roles = {} if manifest is None else manifest["roles"]
-    return _Opened(
+    return _LoadedTable(
         table=table,
         known=known,
         quasi=roles.get("quasi", ()),
@@ -344,15 +350,17 @@ def _people(frame: pl.DataFrame, count: str) -> Ints:
 
 def _of_second(known: dict[str, Any], options: io.ReadOptions) -> list[str]:
     """Read the second table of an anatomy; what is neither group nor count is what it is about."""
-    counted, _ = adopted(known["sensitive_table"], options)
-    known["sensitive_table"], known["group"] = counted, known.get("group") or GROUP
+    counted, _ = load_table(known["sensitive_table"], options)
+    known["sensitive_table"], known["group"] = counted, known.get("group") or GROUP_COLUMN
     return [column for column in counted.columns if column not in (known["group"], COUNT)]
 
 
 def _unlisted(frame: pl.DataFrame, policy: Policy, group: str | None) -> list[str]:
     """Return the columns that a policy does not know: they should not be there."""
-    named = [name for names in policy.roles.values() for name in expanded(names, frame.columns)]
-    known = {*as_published(named, frame.columns), group, policy.group, GROUP}
+    named = [
+        name for names in policy.roles.values() for name in expand_short_forms(names, frame.columns)
+    ]
+    known = {*as_published(named, frame.columns), group, policy.group, GROUP_COLUMN}
     return [column for column in frame.columns if column not in known]
 
 
@@ -361,15 +369,17 @@ def _telling(
 ) -> tuple[list[str], list[str]]:
     """Split quasi-identifiers into those with values and those that are all missing."""
     said = policy.roles.get("quasi", ()) if quasi is None and policy is not None else quasi
-    names = as_published(names_of(said, frame.columns), frame.columns)
+    names = as_published(columns_named(said, frame.columns), frame.columns)
     silent = [c for c in names if c in frame.columns and frame[c].null_count() == frame.height]
     return [name for name in names if name not in silent], silent
 
 
 def _unlisted_group(frame: pl.DataFrame, policy: Policy) -> str | None:
     """Return the column of group ids that a release has and its policy does not name."""
-    roles = [name for names in policy.roles.values() for name in expanded(names, frame.columns)]
-    return GROUP if GROUP in frame.columns and GROUP not in roles else None
+    roles = [
+        name for names in policy.roles.values() for name in expand_short_forms(names, frame.columns)
+    ]
+    return GROUP_COLUMN if GROUP_COLUMN in frame.columns and GROUP_COLUMN not in roles else None
 
 
 def _counts(
@@ -379,7 +389,7 @@ def _counts(
     known: Mapping[str, Any],
 ) -> bool:
     """Return whether a column seems to say for how many people a row stands: "count", numbers."""
-    named = [*names_of(quasi, frame.columns), *names_of(sensitive, frame.columns)]
+    named = [*columns_named(quasi, frame.columns), *columns_named(sensitive, frame.columns)]
     taken = (
         COUNT in named or known.get("group") == COUNT or known.get("sensitive_table") is not None
     )
@@ -401,9 +411,9 @@ def _guess(
 ) -> tuple[list[str], list[str], str | None, dict[str, str], list[str]]:
     """Guess the roles of the columns that are not named, and list those that show none."""
     # What shows no role counts as a quasi-identifier: the more others know, the worse the verdict.
-    if group is None and GROUP in frame.columns:
-        group = GROUP
-    named = {*names_of(quasi, frame.columns), *names_of(sensitive, frame.columns), group}
+    if group is None and GROUP_COLUMN in frame.columns:
+        group = GROUP_COLUMN
+    named = {*columns_named(quasi, frame.columns), *columns_named(sensitive, frame.columns), group}
     # A column of counts beside the rows they count is another matter than a number of a person.
     rest = [g for g in guess_columns(frame) if g.column not in named]
     roles = {"quasi": [] if quasi else ["quasi", UNDECIDED], "sensitive": ["sensitive"]}
@@ -414,19 +424,19 @@ def _guess(
     if not (found["quasi"] or quasi or group):  # what is the same in every row was generalised so
         found["quasi"] = [g.column for g in rest if g.role == "insensitive" and g.distinct <= 1]
     reasons = {g.column: g.why for g in rest if g.column in (*found["quasi"], *found["sensitive"])}
-    settled = names_of(quasi, frame.columns) or found["quasi"]
+    settled = columns_named(quasi, frame.columns) or found["quasi"]
     if not settled and group is None:
         raise ParameterError(
             "no column looks like a quasi-identifier",
             hint=what_to_type(python='quasi=["age", "zip"]', command="--qi age,zip,sex"),
         )
-    guarded = names_of(sensitive, frame.columns) or found["sensitive"]
+    guarded = columns_named(sensitive, frame.columns) or found["sensitive"]
     undecided = [g.column for g in rest if g.role == UNDECIDED and g.column in found["quasi"]]
     return settled, guarded, group, reasons, undecided
 
 
 def _roles(
-    examined: Examined, reasons: Mapping[str, str], policy: Policy | None
+    examined: ExaminedTable, reasons: Mapping[str, str], policy: Policy | None
 ) -> dict[str, list[str]]:
     """Give every column of the table its role; what nobody named is insensitive."""
     used = {*examined.quasi, *examined.sensitive, examined.group}
@@ -435,7 +445,7 @@ def _roles(
     if reasons:
         identifiers = [g.column for g in guess_columns(examined.frame) if g.role == "identifier"]
     return {
-        "quasi": attributes(examined.quasi, examined.frame.columns),
+        "quasi": original_names(examined.quasi, examined.frame.columns),
         "sensitive": list(examined.sensitive),
         "identifier": [column for column in rest if column in identifiers],
         "insensitive": [column for column in rest if column not in identifiers],

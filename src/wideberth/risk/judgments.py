@@ -12,14 +12,14 @@ from typing import Any
 
 from wideberth.checks.result import CheckResult
 from wideberth.core.groups import Uneven
-from wideberth.core.text import as_risk, counted, listed, people
+from wideberth.core.text import as_risk, counted, join_names, people
 from wideberth.errors import what_to_type
 from wideberth.policy.people import People
 from wideberth.principles import remedies
-from wideberth.risk.attacks import Identity, Measures
-from wideberth.risk.counsel import Counsel
+from wideberth.risk.attacks import AttackResults, IdentityRisk
+from wideberth.risk.counsel import RemedyAdvice
 from wideberth.risk.findings import UNPROTECTED, Finding
-from wideberth.risk.priors import Believed
+from wideberth.risk.priors import BeliefResult
 
 #: From this chance on, a guess is too good to be published without a thought.
 _LIKELY, _EVEN = 0.75, 0.5
@@ -35,7 +35,7 @@ _BROADER = (
 )
 
 
-def judge_policy(checked: CheckResult, counsels: Sequence[Counsel]) -> Iterator[Finding]:
+def judge_policy(checked: CheckResult, counsels: Sequence[RemedyAdvice]) -> Iterator[Finding]:
     """Yield a finding for each violated principle."""
     for report in checked.principles:
         if not report.satisfied:
@@ -62,7 +62,7 @@ def judge_policy(checked: CheckResult, counsels: Sequence[Counsel]) -> Iterator[
 def judge_protection(bare: Sequence[str]) -> Iterator[Finding]:
     """Yield a finding if no principle of the policy is on some sensitive columns."""
     if bare:
-        names = listed([f"'{column}'" for column in bare])
+        names = join_names([f"'{column}'" for column in bare])
         them = "it" if len(bare) == 1 else "each of them"
         yield Finding(
             name=UNPROTECTED,
@@ -147,7 +147,7 @@ def judge_columns(unlisted: Sequence[str]) -> Iterator[Finding]:
 
 
 def judge_identity(
-    identity: Identity, counsel: Counsel, *, exact: bool, sampled: bool
+    identity: IdentityRisk, counsel: RemedyAdvice, *, exact: bool, sampled: bool
 ) -> Iterator[Finding]:
     """Yield findings on people who can be told from the others."""
     # `exact`: quasi-identifiers are published as they are, as anatomy does on purpose. `sampled`:
@@ -192,7 +192,7 @@ def judge_identity(
         )
 
 
-def judge_attribute(name: str, known: Measures, counsel: Counsel) -> Iterator[Finding]:
+def judge_attribute(name: str, known: AttackResults, counsel: RemedyAdvice) -> Iterator[Finding]:
     """Yield findings on what an adversary who knows the group learns of an attribute."""
     certain = known.certain.people
     if certain:
@@ -234,9 +234,9 @@ def judge_attribute(name: str, known: Measures, counsel: Counsel) -> Iterator[Fi
 
 def judge_mixture(
     name: str,
-    known: Measures,
-    covering: Measures | None,
-    counsel: Counsel,
+    known: AttackResults,
+    covering: AttackResults | None,
+    counsel: RemedyAdvice,
     *,
     sampled: bool,
 ) -> Iterator[Finding]:
@@ -285,7 +285,7 @@ def judge_mixture(
 
 
 def judge_beliefs(
-    believed: Sequence[Believed], known: Measures, counsel: Counsel
+    believed: Sequence[BeliefResult], known: AttackResults, counsel: RemedyAdvice
 ) -> Iterator[Finding]:
     """Yield a finding if an adversary with priors becomes nearly certain of somebody."""
     certain = [one for one in believed if one.certain]
@@ -303,13 +303,13 @@ def judge_beliefs(
         )
 
 
-def _diversity(counsel: Counsel) -> str:
+def _diversity(counsel: RemedyAdvice) -> str:
     return counsel.against(
         remedies.several_values(), otherwise=_HARMLESS.format(why=counsel.commonest())
     )
 
 
-def _more_values(counsel: Counsel, many: int) -> str:
+def _more_values(counsel: RemedyAdvice, many: int) -> str:
     return counsel.against(
         [remedies.distinct_values(many)],
         otherwise="The column has too few different values for groups with more of them. Leave it "
@@ -317,7 +317,7 @@ def _more_values(counsel: Counsel, many: int) -> str:
     )
 
 
-def _nearness(known: Measures, counsel: Counsel) -> Iterator[Finding]:
+def _nearness(known: AttackResults, counsel: RemedyAdvice) -> Iterator[Finding]:
     """Yield findings on proximity: nearly the value is learnt, though not the value."""
     reach, near = known.attacks.neighbourhoods, known.to_dict()["nearness"]
     if reach is None or near is None:
@@ -369,7 +369,7 @@ def _nearness(known: Measures, counsel: Counsel) -> Iterator[Finding]:
     )
 
 
-def _kinds(name: str, known: Measures, counsel: Counsel) -> Iterator[Finding]:
+def _kinds(name: str, known: AttackResults, counsel: RemedyAdvice) -> Iterator[Finding]:
     """Yield findings on similarity: the kind of a value is learnt, the finest kinds first."""
     told = known.certain.people
     levels: list[dict[str, Any]] = []
@@ -394,7 +394,7 @@ def _kinds(name: str, known: Measures, counsel: Counsel) -> Iterator[Finding]:
         )
 
 
-def _farness(name: str, known: Measures, counsel: Counsel) -> Iterator[Finding]:
+def _farness(name: str, known: AttackResults, counsel: RemedyAdvice) -> Iterator[Finding]:
     risk = known.dissimilarity
     if risk is None or risk.worst < _LIKELY:
         return

@@ -10,26 +10,26 @@ from wideberth.checks.result import CheckResult
 from wideberth.core.text import as_html, counted
 from wideberth.policy.people import People
 from wideberth.risk import verdict as rule
-from wideberth.risk.attacks import Identity, Measures
+from wideberth.risk.attacks import AttackResults, IdentityRisk
 from wideberth.risk.disclosure import Disclosure
 from wideberth.risk.findings import SEVERAL, Finding
-from wideberth.risk.priors import Believed
+from wideberth.risk.priors import BeliefResult
 from wideberth.risk.verdict import Verdict
 
 
 @dataclass(frozen=True, kw_only=True)
-class Attribute:
+class AttributeResult:
     """What is learnt of one sensitive attribute."""
 
     on: str  # `disease.*` stands for all columns of one value
     values: int  # how many different ones
-    known: Measures  # the adversary knows the victim's group
+    known: AttackResults  # the adversary knows the victim's group
     # The adversary knows the quasi-identifiers only, and so faces all groups that cover them. None
     # if that is not known, as of anatomised tables.
-    covering: Measures | None = None
+    covering: AttackResults | None = None
     # for `covering`: how many were "looked_at", "of" how many, and whether that is "exact"
     victims: Mapping[str, Any] | None = None
-    believed: Sequence[Believed] = ()  # of people about whom `priors` are given
+    believed: Sequence[BeliefResult] = ()  # of people about whom `priors` are given
     # How many "values" the policy allows, and in how many "rows" they are. All figures are about
     # the other people.
     allowed: Mapping[str, int] | None = None
@@ -96,8 +96,8 @@ class Audit:
     group: str | None
     reasons: Mapping[str, str]
     checked: CheckResult | None
-    identity: Identity
-    attributes: list[Attribute]
+    identity: IdentityRisk
+    attributes: list[AttributeResult]
     disclosures: list[Disclosure]
     findings: list[Finding]
     notes: list[str]
@@ -128,7 +128,7 @@ class Audit:
     @property
     def judgement(self) -> Verdict:
         """The verdict by the one rule that reports and the app apply as well."""
-        return rule.judge(
+        return rule.judge_release(
             [finding.to_dict() for finding in self.findings],
             satisfied=self.satisfied,
             principles=[] if self.checked is None else self.checked.to_dict()["principles"],
@@ -145,7 +145,7 @@ class Audit:
 
     def fails(self, fail_on: str = "high") -> bool:
         """Return whether a finding has this severity or a higher one."""
-        return rule.fails([finding.to_dict() for finding in self.findings], fail_on)
+        return rule.is_severe([finding.to_dict() for finding in self.findings], fail_on)
 
     def __bool__(self) -> bool:
         """Return whether no finding is of high severity."""

@@ -22,13 +22,13 @@ from wideberth.core.groups import Groups
 from wideberth.core.strings import as_string
 from wideberth.errors import ParameterError, TableError
 from wideberth.hierarchy.quasi import read_quasi
-from wideberth.labels import Axis, Published
-from wideberth.labels.values import Line
-from wideberth.risk.attacks import Beliefs, Faced
-from wideberth.risk.attribute import Sensed
+from wideberth.labels import PublishedBoxes, PublishedQuasi
+from wideberth.labels.values import LabelReader
+from wideberth.risk.attacks import BeliefAttack, VictimClasses
+from wideberth.risk.attribute import AuditedAttribute
 
 #: The column of a table of beliefs that says how likely a value is.
-PROBABILITY = "probability"
+PRIOR_COLUMN = "probability"
 #: A belief above this is as good as certain.
 _NEARLY = 0.9
 #: By so much probabilities may fail to add up to 1.
@@ -36,7 +36,7 @@ _ROUNDING = 1e-6
 
 
 @dataclass(frozen=True, kw_only=True)
-class Believed:
+class BeliefResult:
     """What is believed of some people, before and after."""
 
     of: dict[str, Any] = field(repr=False)  # their quasi-identifiers
@@ -69,7 +69,9 @@ class Priors:
     whom: tuple[str, ...]
 
     @classmethod
-    def read(cls, given: object, sensed: Sequence[Sensed], quasi: Sequence[str]) -> Priors | None:
+    def read(
+        cls, given: object, sensed: Sequence[AuditedAttribute], quasi: Sequence[str]
+    ) -> Priors | None:
         """Read beliefs, given as a mapping of values to probabilities, or as a table."""
         if given is None:
             return None
@@ -78,30 +80,30 @@ class Priors:
             if len(names) != 1:
                 raise ParameterError(
                     "priors must say which sensitive attribute they are about",
-                    hint=f"a table with the attribute's column and '{PROBABILITY}'",
+                    hint=f"a table with the attribute's column and '{PRIOR_COLUMN}'",
                 )
             given = pl.DataFrame(
-                {names[0]: [str(v) for v in given], PROBABILITY: list(given.values())}
+                {names[0]: [str(v) for v in given], PRIOR_COLUMN: list(given.values())}
             )
         frame, _ = io.adopt(io.read(given) if isinstance(given, str | Path) else given)
         on = [name for name in names if name in frame.columns]
-        if len(on) != 1 or PROBABILITY not in frame.columns:
+        if len(on) != 1 or PRIOR_COLUMN not in frame.columns:
             raise TableError(
-                f"priors need one sensitive attribute and a column '{PROBABILITY}'",
-                hint=f"columns {names[0] if names else 'disease'}, {PROBABILITY}, and perhaps "
+                f"priors need one sensitive attribute and a column '{PRIOR_COLUMN}'",
+                hint=f"columns {names[0] if names else 'disease'}, {PRIOR_COLUMN}, and perhaps "
                 "quasi-identifiers",
             )
         whom = tuple(name for name in frame.columns if name in quasi)
-        strange = [c for c in frame.columns if c not in (*quasi, on[0], PROBABILITY)]
+        strange = [c for c in frame.columns if c not in (*quasi, on[0], PRIOR_COLUMN)]
         if strange:
             raise TableError(
                 f"priors: '{strange[0]}' is no quasi-identifier", hint="leave the column out"
             )
-        likely = as_string(frame[PROBABILITY]).cast(pl.String).cast(pl.Float64, strict=False)
+        likely = as_string(frame[PRIOR_COLUMN]).cast(pl.String).cast(pl.Float64, strict=False)
         fine = likely.is_between(0, 1).fill_null(False)
         if not bool(fine.all()):
             raise TableError(
-                f"priors: column '{PROBABILITY}', row {int((~fine).arg_true()[0]) + 1}: no "
+                f"priors: column '{PRIOR_COLUMN}', row {int((~fine).arg_true()[0]) + 1}: no "
                 "probability",
                 hint="a number from 0 to 1",
             )
@@ -110,15 +112,17 @@ class Priors:
             as_string(frame[name]).cast(pl.String).alias(str(at))
             for at, name in enumerate((*whom, on[0]))
         ]
-        return cls(pl.DataFrame([*texts, likely.alias(PROBABILITY)]), on[0], whom)
+        return cls(pl.DataFrame([*texts, likely.alias(PRIOR_COLUMN)]), on[0], whom)
 
-    def about_everybody(self, sensed: Sensed) -> Floats | None:
+    def about_everybody(self, sensed: AuditedAttribute) -> Floats | None:
         """Return the probability of each value, if that is what is believed."""
         if self.whom or sensed.on != (self.on,):
             return None
         return _probabilities(self.frame, self.on, sensed.domain)
 
-    def about(self, sensed: Sensed, published: Published, groups: Groups) -> Iterator[Believed]:
+    def about(
+        self, sensed: AuditedAttribute, published: PublishedBoxes, groups: Groups
+    ) -> Iterator[BeliefResult]:
         """Yield what is believed of the people whom the priors name, once groups are seen."""
         if not self.whom or sensed.on != (self.on,):
             return
@@ -136,19 +140,19 @@ class Priors:
             theirs = theirs.some(np.flatnonzero(theirs.sum(prior[theirs.codes]) > 0))
             if not len(theirs):
                 continue
-            beliefs = Beliefs(sensed.domain, prior=prior, group_prior=rest)
-            after = beliefs.after(Faced.known(theirs))
+            beliefs = BeliefAttack(sensed.domain, prior=prior, group_prior=rest)
+            after = beliefs.after(VictimClasses.known(theirs))
             counts = np.bincount(theirs.codes, theirs.counts, theirs.width).astype(np.int64)
             mixed = np.flatnonzero(counts)
             together = replace(
                 theirs, start=np.array([0, len(mixed)]), codes=mixed, counts=counts[mixed]
             )
-            mixture = beliefs.after(Faced.known(together))
+            mixture = beliefs.after(VictimClasses.known(together))
             if sensed.harmless is not None:  # to believe in a harmless value harms nobody
                 after = np.where(sensed.harmless[theirs.codes], 0, after)
                 mixture = np.where(sensed.harmless[together.codes], 0, mixture)
             top, best = int(after.argmax()), theirs.max(after)
-            yield Believed(
+            yield BeliefResult(
                 of=dict(zip(self.whom, whom, strict=True)),
                 on=self.on,
                 groups=len(theirs),
@@ -191,11 +195,11 @@ def _probabilities(
     return np.nan_to_num(found)
 
 
-def _covers(axis: Axis, value: str | None) -> Bools:
+def _covers(axis: PublishedQuasi, value: str | None) -> Bools:
     """Return which labels of a quasi-identifier cover a value, be it one that the table tells."""
     if value is None:
         return axis.missing
     quasi = read_quasi(pl.Series(axis.name, [value]), hierarchy=axis.tree)
-    line = Line(quasi.domain, quasi.tree, suppressing=True)
+    line = LabelReader(quasi.domain, quasi.tree, suppressing=True)
     places = [line.place(text) for text in axis.texts]
     return np.array([place is not None and len(place.runs) > 0 for place in places])

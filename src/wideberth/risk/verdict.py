@@ -65,7 +65,7 @@ class Verdict:
         }
 
 
-def judge(
+def judge_release(
     findings: Iterable[Mapping[str, Any]],
     *,
     satisfied: bool | None,
@@ -77,11 +77,11 @@ def judge(
 ) -> Verdict:
     """Return the verdict on a release.
 
-    >>> print(judge([], satisfied=True, lost=0.07))
+    >>> print(judge_release([], satisfied=True, lost=0.07))
     In order: The policy is met, and the audit found nothing grave
-    >>> judge([], satisfied=True, lost=0.596).level
+    >>> judge_release([], satisfied=True, lost=0.596).level
     'caution'
-    >>> print(judge([{"name": "uniques", "severity": "high"}], satisfied=None))
+    >>> print(judge_release([{"name": "uniques", "severity": "high"}], satisfied=None))
     Not ready: No policy was given to judge by, and there is 1 grave finding
     """
     # satisfied: None without principles. lost: the share of detail (NCP). left_out: the share of
@@ -102,10 +102,10 @@ def seeded(manifest: Mapping[str, Any] | None) -> bool:
     return str((manifest or {}).get("seed")).startswith("fixed")
 
 
-def fails(findings: Iterable[Mapping[str, Any]], fail_on: str = "high") -> bool:
+def is_severe(findings: Iterable[Mapping[str, Any]], fail_on: str = "high") -> bool:
     """Return whether a finding is of so high a severity, or a higher one.
 
-    >>> fails([{"name": "mixture", "severity": "low"}], "medium")
+    >>> is_severe([{"name": "mixture", "severity": "low"}], "medium")
     False
     """
     limit = SEVERITIES.index(fail_on)

@@ -12,23 +12,27 @@ from wideberth.core.codes import Codes
 from wideberth.core.exact import Ints
 from wideberth.core.groups import Groups, Partition
 from wideberth.errors import TableError
-from wideberth.labels import Covering, Published
-from wideberth.policy.spec import Examined
-from wideberth.policy.two_tables import adopted
+from wideberth.labels import BoxCover, PublishedBoxes
+from wideberth.policy.spec import ExaminedTable
+from wideberth.policy.two_tables import load_table
 from wideberth.principles.columns import require_column
-from wideberth.risk.attacks import Faced, Risk, among
-from wideberth.risk.attribute import Sensed
+from wideberth.risk.attacks import Risk, VictimClasses, identification_risk
+from wideberth.risk.attribute import AuditedAttribute
 
 #: Of so many groups, labels may cover fewer people than they should: some tools err by one.
 _SOME = 0.1
 
 
-def faced(sensed: Sensed, published: Published, cover: Covering) -> Faced:
+def faced_groups(
+    sensed: AuditedAttribute, published: PublishedBoxes, cover: BoxCover
+) -> VictimClasses:
     """Let each victim face all groups that cover it, together."""
-    return faced_boxes(published.boxes.histograms(sensed.column), sensed.own, cover)
+    return faced_box_histograms(published.boxes.histograms(sensed.column), sensed.own, cover)
 
 
-def faced_boxes(by_box: Groups, own: Codes | Ints | None, cover: Covering) -> Faced:
+def faced_box_histograms(
+    by_box: Groups, own: Codes | Ints | None, cover: BoxCover
+) -> VictimClasses:
     """Let each victim face the histograms of all boxes that cover it."""
     # `own` has the value of each row of the original. Without it, victims are boxes.
     pooled = cover.pooled(by_box)
@@ -41,7 +45,7 @@ def faced_boxes(by_box: Groups, own: Codes | Ints | None, cover: Covering) -> Fa
     covered = owner >= 0
     # People in the same situation with the same value are one class.
     key, at = np.unique(owner[covered] * pooled.width + codes[covered], return_inverse=True)
-    return Faced(
+    return VictimClasses(
         groups=pooled,
         owner=key // pooled.width,
         codes=key % pooled.width,
@@ -49,16 +53,18 @@ def faced_boxes(by_box: Groups, own: Codes | Ints | None, cover: Covering) -> Fa
     )
 
 
-def found_among(published: Published, cover: Covering) -> Risk:
+def group_identification_risk(published: PublishedBoxes, cover: BoxCover) -> Risk:
     """Return the risk of being found among the rows of all groups that cover a victim."""
     rows = np.add.reduceat(published.sizes[cover.boxes], cover.start[:-1])
     covered = cover.situation >= 0
     ones = np.ones(len(cover.victims), dtype=np.int64)
     people = ones if published.original_rows is not None else published.sizes[cover.victims]
-    return among(rows[cover.situation[covered]], people[covered])
+    return identification_risk(rows[cover.situation[covered]], people[covered])
 
 
-def require_fit(published: Published, cover: Covering, sensed: Sequence[Sensed]) -> None:
+def require_matching_original(
+    published: PublishedBoxes, cover: BoxCover, sensed: Sequence[AuditedAttribute]
+) -> None:
     """Refuse an original whose values are not the release's, if its people are not either."""
     # A group cannot have more rows than there are people whom its labels cover. Sensitive values
     # may have been changed on purpose, so they alone prove nothing.
@@ -75,7 +81,7 @@ def require_fit(published: Published, cover: Covering, sensed: Sequence[Sensed])
         )
 
 
-def _covered(published: Published, cover: Covering) -> Ints:
+def _covered(published: PublishedBoxes, cover: BoxCover) -> Ints:
     """Count the people whom each box covers."""
     in_situation = np.bincount(
         cover.situation[cover.situation >= 0], minlength=len(cover.start) - 1
@@ -85,27 +91,29 @@ def _covered(published: Published, cover: Covering) -> Ints:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Matching:
+class PopulationMatch:
     """People of a population, and the groups that could be theirs."""
 
     counts: Ints  # how many people match each group
     outside: int  # how many match none
     notes: list[str]  # what is in doubt
 
-    def generalised(self, given: Examined, groups: Partition) -> pl.DataFrame:
+    def generalised(self, given: ExaminedTable, groups: Partition) -> pl.DataFrame:
         """Return the population as if it were published like the table, for δ-presence."""
         rows = given.frame[given.subject.keys]
         inside = rows[np.repeat(groups.first_rows(), self.counts)]
         return pl.concat([inside, rows.clear(self.outside)])
 
 
-def match(given: Examined, groups: Partition, population: object) -> Matching:
+def match_population(
+    given: ExaminedTable, groups: Partition, population: object
+) -> PopulationMatch:
     """Find the people of a population who match each group."""
-    everybody, _ = adopted(population, given.options)
+    everybody, _ = load_table(population, given.options)
     for column in given.attributes:
         require_column(everybody, column, "the population")
     try:
-        boxes = Published.read(
+        boxes = PublishedBoxes.read(
             given.frame,
             given.attributes,
             original=everybody,
@@ -124,7 +132,7 @@ def match(given: Examined, groups: Partition, population: object) -> Matching:
     doubts = [
         f"'{name}' of the population is of another kind: it rules nobody out" for name in unread
     ]
-    return Matching(
+    return PopulationMatch(
         counts=of_box[boxes.boxes.labels[groups.first_rows()]],
         outside=int((cover.situation < 0).sum()),
         notes=doubts,

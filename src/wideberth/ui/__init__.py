@@ -10,7 +10,7 @@ machine (:mod:`wideberth.ui.security`), and nothing stays behind (:mod:`widebert
 from wideberth.errors import EngineError
 
 
-def lacking(error: ModuleNotFoundError) -> EngineError:
+def missing_extra_error(error: ModuleNotFoundError) -> EngineError:
     """Return the error for missing packages of the extra [ui]."""
     return EngineError(
         f"the web app needs {error.name}, which is not installed",

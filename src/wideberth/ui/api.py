@@ -15,10 +15,16 @@ from starlette.routing import Route
 
 from wideberth.errors import OutputError, ParameterError, PolicyError, TableError, WideberthError
 from wideberth.io import documents
-from wideberth.ui.attachments import LARGEST, POLICY, tree_rows
-from wideberth.ui.comparison import Yardstick
-from wideberth.ui.open_tables import Desk, Opened, Run, asked_of, release_name
-from wideberth.ui.saved import Draft
+from wideberth.ui.attachments import MAX_ATTACHMENT_BYTES, POLICY, tree_rows
+from wideberth.ui.comparison import RunComparison
+from wideberth.ui.open_tables import (
+    AppSession,
+    OpenTable,
+    ReleaseRun,
+    principles_in_words,
+    release_name,
+)
+from wideberth.ui.saved import SavedSettings
 from wideberth.ui.workspace import RefusedError, safe_name, small_file
 
 #: How much of an upload is held in memory, and how large a policy may be.
@@ -54,20 +60,20 @@ def routes() -> list[Route]:
     ]
 
 
-def desk_of(request: Request) -> Desk:
+def session_of(request: Request) -> AppSession:
     """Return the desk that the app serves."""
-    desk: Desk = request.app.state.desk
+    desk: AppSession = request.app.state.desk
     return desk
 
 
-def table_of(request: Request) -> Opened:
+def requested_table(request: Request) -> OpenTable:
     """Return the table that an address names."""
-    return desk_of(request).table(request.path_params["table"])
+    return session_of(request).table(request.path_params["table"])
 
 
-def draft_of(request: Request, number: str | None) -> Draft | None:
+def requested_settings(request: Request, number: str | None) -> SavedSettings | None:
     """Return the kept settings that a request names, if it names any."""
-    drafts = desk_of(request).drafts
+    drafts = session_of(request).drafts
     return None if number is None or drafts is None else drafts.named(number)
 
 
@@ -76,23 +82,23 @@ def address(request: Request, path: str) -> str:
     return f"{request.app.state.root}{path}"
 
 
-def run_of(request: Request) -> Run:
+def run_of(request: Request) -> ReleaseRun:
     """Return the run that an address names."""
-    return desk_of(request).run(request.path_params["table"], request.path_params["run"])
+    return session_of(request).run(request.path_params["table"], request.path_params["run"])
 
 
 async def open_path(request: Request) -> Response:
     """Open a table by its path."""
     given = await _body(request)
-    opened = await desk_of(request).open_path(_text(given, "path"))
+    opened = await session_of(request).open_path(_text(given, "path"))
     return _opened(request, opened)
 
 
 async def upload(request: Request) -> Response:
     """Take in a file piece by piece, without ever holding all of it, and open it."""
-    desk = desk_of(request)
+    desk = session_of(request)
     name = safe_name(request.query_params.get("name", ""))
-    draft = draft_of(request, request.query_params.get("draft"))
+    draft = requested_settings(request, request.query_params.get("draft"))
     number, folder = desk.new_folder()
     try:
         with desk.workspace.file(folder, name) as file:
@@ -111,15 +117,15 @@ async def upload(request: Request) -> Response:
 
 async def take_up(request: Request) -> Response:
     """Open a table again by its path, with the settings that were kept."""
-    draft = draft_of(request, request.path_params["draft"])
+    draft = requested_settings(request, request.path_params["draft"])
     if draft is None or draft.path is None:
         raise TableError("the table was uploaded, and no copy is kept", hint="choose it again")
-    return _opened(request, await desk_of(request).open_path(draft.path, draft))
+    return _opened(request, await session_of(request).open_path(draft.path, draft))
 
 
 async def forget(request: Request) -> Response:
     """Remove settings that were kept."""
-    if draft := draft_of(request, request.path_params["draft"]):
+    if draft := requested_settings(request, request.path_params["draft"]):
         draft.remove()
     return JSONResponse({"url": address(request, "/")})
 
@@ -136,14 +142,14 @@ async def _store(stream: AsyncIterator[bytes], file: IO[bytes]) -> None:
     await run_in_threadpool(file.writelines, pieces)
 
 
-def _opened(request: Request, table: Opened) -> Response:
+def _opened(request: Request, table: OpenTable) -> Response:
     page = address(request, f"/tables/{table.number}/data")
     return JSONResponse({"table": table.number, "url": page})
 
 
 async def state(request: Request) -> Response:
     """Return the state of a table: reading, profile, settings and runs."""
-    table = table_of(request)
+    table = requested_table(request)
     return JSONResponse(
         {
             "table": table.number,
@@ -151,30 +157,30 @@ async def state(request: Request) -> Response:
             "job": table.job.view(),
             "profile": table.profile,
             **settings(table),
-            "runs": [told(run) for run in table.runs.values()],
+            "runs": [run_as_dict(run) for run in table.runs.values()],
         }
     )
 
 
-def settings(table: Opened) -> dict[str, Any]:
+def settings(table: OpenTable) -> dict[str, Any]:
     """Return the settings as a page's script changes them."""
     return {
         "content": table.content,
         "seed": table.seed,
         "version": table.version,
-        "asked": asked_of(table.content),
+        "asked": principles_in_words(table.content),
     }
 
 
-def told(run: Run) -> dict[str, Any]:
+def run_as_dict(run: ReleaseRun) -> dict[str, Any]:
     """Return the state of a run, as plain values."""
     return {"run": run.number, "settings": run.settings, "job": run.job.view()}
 
 
 async def weigh(request: Request) -> Response:
     """Measure all runs of a table on one yardstick."""
-    table = table_of(request)
-    yardstick = Yardstick.of([run for run in table.runs.values() if run.result is not None])
+    table = requested_table(request)
+    yardstick = RunComparison.of([run for run in table.runs.values() if run.result is not None])
     runs = [
         {
             "run": run.number,
@@ -195,20 +201,20 @@ async def weigh(request: Request) -> Response:
 
 async def close(request: Request) -> Response:
     """Close a table."""
-    await desk_of(request).close_table(table_of(request).number)
+    await session_of(request).close_table(requested_table(request).number)
     return JSONResponse({"url": address(request, "/")})
 
 
 async def reread(request: Request) -> Response:
     """Read a table's file differently: another delimiter, encoding, or tokens for missing."""
-    table, given = table_of(request), await _body(request)
-    await desk_of(request).reread(table, {key: value for key, value in given.items() if value})
+    table, given = requested_table(request), await _body(request)
+    await session_of(request).reread(table, {key: value for key, value in given.items() if value})
     return _opened(request, table)
 
 
 async def change(request: Request) -> Response:
     """Replace the settings of a table."""
-    table, given = table_of(request), await _body(request)
+    table, given = requested_table(request), await _body(request)
     content, version, seed = (given.get(key) for key in ("content", "version", "seed"))
     if not isinstance(content, dict) or not isinstance(version, int):
         raise ParameterError("settings are a policy and the version that was read")
@@ -220,16 +226,16 @@ async def change(request: Request) -> Response:
 
 async def apply_policy(request: Request) -> Response:
     """Take the settings of a policy file, by its path or as it was uploaded."""
-    desk, table = desk_of(request), table_of(request)
+    desk, table = session_of(request), requested_table(request)
     if request.headers.get("content-type", "").startswith("application/json"):
         path = Path(os.path.expanduser(_text(await _body(request), "path")))
         try:
-            data = await run_in_threadpool(small_file, path, LARGEST)
+            data = await run_in_threadpool(small_file, path, MAX_ATTACHMENT_BYTES)
         except (OSError, RefusedError):
             raise PolicyError("there is no such policy file", hint="the whole path") from None
         lacking = desk.apply_policy(table, data, path.resolve().parent)
     else:
-        data = await _small(request, LARGEST)
+        data = await _small(request, MAX_ATTACHMENT_BYTES)
         lacking = desk.apply_policy(table, data, None)
     return JSONResponse({**settings(table), "lacking": lacking})
 
@@ -238,16 +244,16 @@ async def advice(request: Request) -> Response:
     """Return what is possible for a sensitive column, and hand over the picture of it."""
     from wideberth.ui.comparison import pictured
 
-    table = table_of(request)
+    table = requested_table(request)
     column = _text(await _body(request), "column")
-    desk = desk_of(request)
+    desk = session_of(request)
     found = await _waited(request, "advise", desk.asked(table, column=column))
     return JSONResponse({**found, "spec": pictured(found)})
 
 
 async def possible(request: Request) -> Response:
     """Return for each principle, and for all together, whether some grouping satisfies it."""
-    desk, table = desk_of(request), table_of(request)
+    desk, table = session_of(request), requested_table(request)
     question, known = table.question, table.possible
     if known is None:
         known = await _waited(request, "possible", desk.asked(table))
@@ -257,21 +263,21 @@ async def possible(request: Request) -> Response:
 
 async def fits(request: Request) -> Response:
     """Refuse a type that some value of a column does not have."""
-    desk, table, given = desk_of(request), table_of(request), await _body(request)
+    desk, table, given = session_of(request), requested_table(request), await _body(request)
     column, kind = _text(given, "column"), _text(given, "type")
     return JSONResponse(await _waited(request, "fits", desk.asked(table, column=column, kind=kind)))
 
 
 async def protect(request: Request) -> Response:
     """Propose principles for a column that became sensitive."""
-    desk, table = desk_of(request), table_of(request)
+    desk, table = session_of(request), requested_table(request)
     column = _text(await _body(request), "column")
     return JSONResponse(await _waited(request, "protect", desk.asked(table, column=column)))
 
 
 async def _waited(request: Request, task: str, arguments: dict[str, Any]) -> dict[str, Any]:
     """Do a job for a page that waits for it; end it if the page does so no longer."""
-    work = asyncio.create_task(desk_of(request).jobs.run(task, arguments))
+    work = asyncio.create_task(session_of(request).jobs.run(task, arguments))
     gone = asyncio.create_task(_gone(request))
     try:
         await asyncio.wait({work, gone}, return_when=asyncio.FIRST_COMPLETED)
@@ -290,7 +296,7 @@ async def _gone(request: Request) -> None:
 
 async def hierarchy(request: Request) -> Response:
     """Try a hierarchy on a column: a rule, or rows of a value and what it belongs to."""
-    desk, table, given = desk_of(request), table_of(request), await _body(request)
+    desk, table, given = session_of(request), requested_table(request), await _body(request)
     column, rule = _text(given, "column"), given.get("rule")
     if rows := given.get("rows"):
         # A file without a header: none of its values may be taken for one.
@@ -300,7 +306,7 @@ async def hierarchy(request: Request) -> Response:
 
 async def saved_tree(request: Request) -> Response:
     """Return the tree of a column that is in the settings, a row for each value, to edit it."""
-    table = table_of(request)
+    table = requested_table(request)
     column = request.query_params.get("column", "")
     rule = table.content.get("hierarchies", {}).get(column)
     try:
@@ -312,10 +318,12 @@ async def saved_tree(request: Request) -> Response:
 
 async def hierarchy_file(request: Request) -> Response:
     """Try a hierarchy file on a column."""
-    desk, table = desk_of(request), table_of(request)
+    desk, table = session_of(request), requested_table(request)
     asked = request.query_params
     column, called = asked.get("column", ""), asked.get("name") or asked.get("column", "")
-    name = await run_in_threadpool(desk.attach, table, called, await _small(request, LARGEST))
+    name = await run_in_threadpool(
+        desk.attach, table, called, await _small(request, MAX_ATTACHMENT_BYTES)
+    )
     parents = asked.get("form") == "parents"
     rule = {"parents": name} if parents else name
     return JSONResponse(await _tried(request, table, column, rule))
@@ -323,48 +331,50 @@ async def hierarchy_file(request: Request) -> Response:
 
 async def usual_hierarchies(request: Request) -> Response:
     """Propose hierarchies for quasi-identifiers that have none."""
-    from wideberth.core.names import expanded
+    from wideberth.core.names import expand_short_forms
 
-    desk, table = desk_of(request), table_of(request)
+    desk, table = session_of(request), requested_table(request)
     columns = [
         name
-        for name in expanded(table.content.get("roles", {}).get("quasi", ()), table.columns)
+        for name in expand_short_forms(
+            table.content.get("roles", {}).get("quasi", ()), table.columns
+        )
         if name not in table.content.get("hierarchies", {})
     ]
     return JSONResponse(await _waited(request, "usual", desk.asked(table, columns=columns)))
 
 
-async def _tried(request: Request, table: Opened, column: str, rule: Any) -> dict[str, Any]:
+async def _tried(request: Request, table: OpenTable, column: str, rule: Any) -> dict[str, Any]:
     """Return what a rule makes of a column, and the rule as the settings will name it."""
     table.valid({**table.content, "hierarchies": {column: rule}})
-    asked = desk_of(request).asked(table, column=column, rule=rule)
+    asked = session_of(request).asked(table, column=column, rule=rule)
     found = await _waited(request, "hierarchy", asked)
     return {**found, "rule": rule}
 
 
 async def start_run(request: Request) -> Response:
     """Make a release by the settings as they are."""
-    table = table_of(request)
-    run = await desk_of(request).start_run(table)
+    table = requested_table(request)
+    run = await session_of(request).start_run(table)
     page = address(request, f"/tables/{table.number}/runs/{run.number}/judge")
-    return JSONResponse({**told(run), "url": page, "now": settings(table)})
+    return JSONResponse({**run_as_dict(run), "url": page, "now": settings(table)})
 
 
 async def run_state(request: Request) -> Response:
     """Return how far a run is."""
-    return JSONResponse(told(run_of(request)))
+    return JSONResponse(run_as_dict(run_of(request)))
 
 
 async def cancel(request: Request) -> Response:
     """End a run."""
     run = run_of(request)
     await run.job.cancel()
-    return JSONResponse(told(run))
+    return JSONResponse(run_as_dict(run))
 
 
 async def reopen(request: Request) -> Response:
     """Take the settings of a run again, with the levels of a node if one is named."""
-    desk, table, run = desk_of(request), table_of(request), run_of(request)
+    desk, table, run = session_of(request), requested_table(request), run_of(request)
     given = await _body(request)
     desk.apply_policy(table, (run.folder / POLICY).read_bytes(), run.folder)
     content = table.content

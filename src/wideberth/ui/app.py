@@ -17,8 +17,8 @@ from starlette.staticfiles import StaticFiles
 
 from wideberth.errors import WideberthError
 from wideberth.ui import api, pages
-from wideberth.ui.open_tables import ChangedError, Desk, UnknownError
-from wideberth.ui.security import Key, Safety
+from wideberth.ui.open_tables import AppSession, ChangedError, UnknownError
+from wideberth.ui.security import AccessControl, Key
 
 _STATIC = Path(__file__).parent / "static"
 _STATUS = {ChangedError: 409, UnknownError: 404}
@@ -32,7 +32,7 @@ async def _nothing() -> None:
 
 
 def create(
-    desk: Desk, *, key: Key, port: int, ready: Callable[[], Awaitable[None]] = _nothing
+    desk: AppSession, *, key: Key, port: int, ready: Callable[[], Awaitable[None]] = _nothing
 ) -> Starlette:
     """Return the app for what lies on a desk; `ready` is awaited before it answers."""
 
@@ -62,7 +62,7 @@ def create(
             HTTPException: _missing,
             ClientDisconnect: _unheard,
         },
-        middleware=[Middleware(Safety, port=port, key=key)],
+        middleware=[Middleware(AccessControl, port=port, key=key)],
         lifespan=lifespan,
     )
     app.state.desk = desk
@@ -100,4 +100,4 @@ def _told(
     if request.url.path.startswith(f"{request.app.state.root}/api/"):
         told = {"what": what, "hint": hint, "kind": kind, **proof}
         return JSONResponse(told, status_code=status)
-    return pages.refused(request, status, what, hint)
+    return pages.refusal_page(request, status, what, hint)

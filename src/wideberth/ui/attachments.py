@@ -27,7 +27,7 @@ POLICY = "policy.toml"
 #: Where hierarchy files lie, of a table as of a run.
 HIERARCHIES = "hierarchies"
 #: Bytes of a hierarchy file, and of all that is packed with a policy.
-LARGEST = 32 << 20
+MAX_ATTACHMENT_BYTES = 32 << 20
 _WRITTEN = "tree-of~~"
 _SUFFIXES = (".csv", ".txt", ".tsv")
 #: Digits that tell files of one name apart, and what stands before them.
@@ -78,12 +78,12 @@ def _own(found: re.Match[str]) -> str:
     return unquote(found["stem"].replace("~", "%")) + found["suffix"]
 
 
-def shown(text: str, folder: str | Path) -> str:
+def with_own_names(text: str, folder: str | Path) -> str:
     """Let a message name the user's files, not those of the private folder.
 
-    >>> shown("/tmp/x/hierarchies/sex~~1a2b3c.csv: cell 2 is empty (line 3)", "/tmp/x")
+    >>> with_own_names("/tmp/x/hierarchies/sex~~1a2b3c.csv: cell 2 is empty (line 3)", "/tmp/x")
     'sex.csv: cell 2 is empty (line 3)'
-    >>> shown("/tmp/x/hierarchies/tree-of~~sex~~1a2b3c.csv: there are no rows", "/tmp/x")
+    >>> with_own_names("/tmp/x/hierarchies/tree-of~~sex~~1a2b3c.csv: there are no rows", "/tmp/x")
     'the tree written here: there are no rows'
     """
 
@@ -117,7 +117,7 @@ def packed(content: Mapping[str, Any], folder: Path, *, name: str) -> bytes:
     """Pack settings, as a policy file and the hierarchy files that it names."""
     held = BytesIO()
     with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(POLICY, policy_forms.toml(content, name=name))
+        archive.writestr(POLICY, policy_forms.policy_toml(content, name=name))
         for file in sorted(set(policy_forms.files_of(content).values())):
             archive.write(within(folder, file), file)
     return held.getvalue()
@@ -128,7 +128,7 @@ def is_packed(data: bytes) -> bool:
     return data.startswith(b"PK\x03\x04")
 
 
-def unpacked(data: bytes) -> tuple[bytes, dict[str, bytes]]:
+def unpack_policy(data: bytes) -> tuple[bytes, dict[str, bytes]]:
     """Return the policy of a package, and by the names that it uses the files beside it."""
     try:
         with zipfile.ZipFile(BytesIO(data)) as archive:
@@ -144,7 +144,7 @@ def unpacked(data: bytes) -> tuple[bytes, dict[str, bytes]]:
                 for one in members
                 if PurePosixPath(one.filename).is_relative_to(base / HIERARCHIES)
             }
-            if sum(one.file_size for one in (found[0], *beside.values())) > LARGEST:
+            if sum(one.file_size for one in (found[0], *beside.values())) > MAX_ATTACHMENT_BYTES:
                 raise PolicyError("the package is too large", hint="name the policy by its path")
             return archive.read(found[0]), {name: archive.read(one) for name, one in beside.items()}
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError):

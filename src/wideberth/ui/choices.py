@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 #: What a sensitive attribute is, in plain words, and the principles that suit it, the usual first.
-KINDS: dict[str, dict[str, Any]] = {
+PRINCIPLE_KINDS: dict[str, dict[str, Any]] = {
     "numbers": {
         "title": "Numbers",
         "words": "Salaries, amounts, dates. Nobody may learn a value, not even nearly.",
@@ -72,7 +72,7 @@ MEANINGS = {
 def catalogue() -> dict[str, dict[str, Any]]:
     """Return all principles that can be asked of a release, by name."""
     from wideberth.principles import iterate
-    from wideberth.principles.base import plain
+    from wideberth.principles.base import plain_value
 
     found = {}
     for cls in iterate():
@@ -98,7 +98,7 @@ def catalogue() -> dict[str, dict[str, Any]]:
                     "choices": list(p.choices),
                     "stronger": p.stronger,
                     "required": key in mandatory,
-                    "default": None if defaults[key] is MISSING else plain(defaults[key]),
+                    "default": None if defaults[key] is MISSING else plain_value(defaults[key]),
                 }
                 for key, p in cls.parameters().items()
             ],
@@ -114,22 +114,22 @@ def unfit_for_anatomy() -> list[str]:
     ['alpha-k', 'delta-presence', 'k-anonymity', 'multi-attribute-l']
     """
     from wideberth.errors import ParameterError
-    from wideberth.policy.two_tables import require_fit
+    from wideberth.policy.two_tables import require_anatomy_principle
     from wideberth.principles import iterate, parse
 
     found = []
     for cls in iterate():
         try:
-            require_fit(parse(cls.example))
+            require_anatomy_principle(parse(cls.example))
         except ParameterError:
             found.append(cls.name)
     return found
 
 
-def of_size() -> list[str]:
+def size_principles() -> list[str]:
     """Return the principles that look at no sensitive value.
 
-    >>> of_size()
+    >>> size_principles()
     ['k-anonymity']
     """
     return [name for name, told in catalogue().items() if told["needs"] == "size"]

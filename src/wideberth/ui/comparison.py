@@ -11,21 +11,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from wideberth.core.text import listed, reach
-from wideberth.reports.charts import compared
+from wideberth.core.text import join_names, reach_in_words
+from wideberth.reports.charts import comparison_chart
 from wideberth.reports.summary import overall_loss
 from wideberth.reports.tables import chief
-from wideberth.ui.open_tables import Run
+from wideberth.ui.open_tables import ReleaseRun
 
 #: Worst chances that were measured anew: by run, attribute and reach.
 Weighed = dict[tuple[int, str, str], float]
 
 
 @dataclass(frozen=True)
-class Yardstick:
+class RunComparison:
     """The measures by which runs are compared."""
 
-    runs: Sequence[Run]
+    runs: Sequence[ReleaseRun]
     shared: list[str] = field(default_factory=list)  # sensitive in all runs
     aside: list[str] = field(default_factory=list)  # sensitive in some runs only
     # by attribute, the ε for all runs, where theirs differ
@@ -34,7 +34,7 @@ class Yardstick:
     exact: list[str] = field(default_factory=list)
 
     @classmethod
-    def of(cls, runs: Sequence[Run]) -> Yardstick:
+    def of(cls, runs: Sequence[ReleaseRun]) -> RunComparison:
         """Find what runs have in common."""
         judged = [run for run in runs if _attributes(run)]
         sets = [set(_attributes(run)) for run in judged]
@@ -53,7 +53,7 @@ class Yardstick:
                 found.exact.append(on)
         return found
 
-    def lacking(self, weighed: Weighed) -> list[Run]:
+    def lacking(self, weighed: Weighed) -> list[ReleaseRun]:
         """Return the runs that have yet to be measured with it."""
         return [
             run
@@ -61,7 +61,7 @@ class Yardstick:
             if any((run.number, on, near) not in weighed for on, near in self.reaches.items())
         ]
 
-    def risk(self, run: Run, weighed: Weighed) -> float | None:
+    def risk(self, run: ReleaseRun, weighed: Weighed) -> float | None:
         """Return the worst chance to guess a shared attribute of anybody, group known or not."""
         found = []
         for on in self.shared if run in self.runs else ():
@@ -78,28 +78,28 @@ class Yardstick:
         """Return notes on what is measured, where that does not go without saying."""
         said = []
         for on, near in self.reaches.items():
-            widest = near if near.endswith("%") else reach(float(near))
+            widest = near if near.endswith("%") else reach_in_words(float(near))
             said.append(f"guessing {on} to within {widest}, the widest reach of these runs")
         for on in self.exact:
             said.append(f"guessing {on} exactly, as the runs ask for unlike things")
         if self.aside:
             said.append(
-                f"left out: {listed(self.aside)}, sensitive in some of the runs only; where it is "
-                "not, it is published openly"
+                f"left out: {join_names(self.aside)}, sensitive in some of the runs only; "
+                "where it is not, it is published openly"
             )
         return said
 
 
-def _attributes(run: Run) -> dict[str, dict[str, Any]]:
+def _attributes(run: ReleaseRun) -> dict[str, dict[str, Any]]:
     """Return what was found out about each sensitive attribute of a run."""
     report = (run.result or {}).get("report") or {}
     after = (report.get("risk") or {}).get("after") or {}
     return {told["on"]: told for told in after.get("attributes", ())}
 
 
-def comparison(runs: Sequence[Run], weighed: Weighed) -> dict[str, Any]:
+def comparison(runs: Sequence[ReleaseRun], weighed: Weighed) -> dict[str, Any]:
     """Return a row for each run, and the picture of their risk beside their loss."""
-    yardstick = Yardstick.of(runs)
+    yardstick = RunComparison.of(runs)
     waiting = bool(yardstick.lacking(weighed))
     rows = [_row(run, None if waiting else yardstick.risk(run, weighed)) for run in runs]
     drawn = [
@@ -109,13 +109,13 @@ def comparison(runs: Sequence[Run], weighed: Weighed) -> dict[str, Any]:
     ]
     return {
         "rows": rows,
-        "charts": [compared(drawn).to_dict()] if len(drawn) > 1 else [],
+        "charts": [comparison_chart(drawn).to_dict()] if len(drawn) > 1 else [],
         "waiting": waiting,
         "words": yardstick.words(),
     }
 
 
-def _row(run: Run, guess: float | None) -> dict[str, Any]:
+def _row(run: ReleaseRun, guess: float | None) -> dict[str, Any]:
     """Gather the figures of a run; None where one was not measured."""
     made: Mapping[str, Any] = run.result or {}
     manifest, report = made["manifest"], made["report"] or {}

@@ -23,7 +23,7 @@ State: TypeAlias = Literal["running", "done", "failed", "cancelled"]
 #: Seconds that a process has to end by itself.
 _GRACE = 2.0
 #: Jobs at once, and seconds that another one waits for its turn.
-MOST = 8
+MAX_JOBS = 8
 _PATIENCE = 10.0
 #: Bytes that are read at a time; a result may be many times as long.
 _PIECE = 1 << 18
@@ -41,7 +41,7 @@ _CANCELLED: dict[str, Any] = {
 
 _BUSY: dict[str, Any] = {
     "kind": "BusyError",
-    "what": f"{MOST} jobs are running, which is the most at once",
+    "what": f"{MAX_JOBS} jobs are running, which is the most at once",
     "hint": "wait until one of them has ended, or cancel one",
 }
 
@@ -196,7 +196,7 @@ class Jobs:
 
     def __init__(self) -> None:
         self._started = 0
-        self._free = asyncio.Semaphore(MOST)
+        self._free = asyncio.Semaphore(MAX_JOBS)
         self._running: dict[Job, asyncio.Task[None]] = {}
         self._closed = asyncio.Event()
 

@@ -17,14 +17,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from wideberth.core.text import written
+from wideberth.core.text import principle_in_words
 from wideberth.errors import TableError, WideberthError
 from wideberth.policy.policy import normal
 from wideberth.policy.roles import UNDECIDED, require_decided
 from wideberth.ui import attachments, policy_forms
-from wideberth.ui.attachments import HIERARCHIES, LARGEST, POLICY
+from wideberth.ui.attachments import HIERARCHIES, MAX_ATTACHMENT_BYTES, POLICY
 from wideberth.ui.jobs import Job, Jobs
-from wideberth.ui.saved import Draft, Drafts
+from wideberth.ui.saved import SavedSettings, SettingsStore
 from wideberth.ui.workspace import Workspace, small_file, within
 
 Content = dict[str, Any]
@@ -41,10 +41,11 @@ class UnknownError(WideberthError):
     """A table or a run that is not there, or no longer."""
 
 
-def asked_of(content: Content) -> list[str]:
+def principles_in_words(content: Content) -> list[str]:
     """Write what a policy asks of groups, a text for each principle.
 
-    >>> asked_of({"principle": [{"name": "epsilon-m", "on": "pay", "epsilon": 4500, "m": 5}]})
+    >>> asked = {"name": "epsilon-m", "on": "pay", "epsilon": 4500, "m": 5}
+    >>> principles_in_words({"principle": [asked]})
     ['epsilon-m (epsilon = 4,500, m = 5) on pay']
     """
     said = []
@@ -52,7 +53,7 @@ def asked_of(content: Content) -> list[str]:
         given = {key: value for key, value in entry.items() if key not in ("name", "on")}
         on = entry.get("on")
         where = f" on {on if isinstance(on, str) else '+'.join(on)}" if on else ""
-        said.append(written(entry["name"], given) + where)
+        said.append(principle_in_words(entry["name"], given) + where)
     return said
 
 
@@ -64,7 +65,7 @@ def _said(value: Any) -> str:
 
 
 @dataclass
-class Run:
+class ReleaseRun:
     """One release that was asked for: with which settings, and what became of it."""
 
     number: int
@@ -94,16 +95,16 @@ class Run:
         chosen = dict(self.content.get("transform", {}))
         algorithm = str(chosen.pop("algorithm", "mondrian"))
         more = [f"{key.replace('_', ' ')} {_said(value)}" for key, value in chosen.items() if value]
-        return "; ".join([*asked_of(self.content), ", ".join([algorithm, *more])])
+        return "; ".join([*principles_in_words(self.content), ", ".join([algorithm, *more])])
 
 
-def release_name(run: Run) -> str:
+def release_name(run: ReleaseRun) -> str:
     """Return what the release of a run is called: a file, or the folder of its two tables."""
     return str((run.result or {})["files"][0]).partition("/")[0]
 
 
 @dataclass
-class Opened:
+class OpenTable:
     """A table that is open."""
 
     number: str  # in the addresses of its pages
@@ -111,13 +112,13 @@ class Opened:
     path: Path  # the custodian's own file, or what was uploaded
     folder: Path  # private: hierarchy files and runs
     job: Job  # reads the table; its result is the profile
-    draft: Draft | None = None  # where the settings are kept for the next time
-    taking: Draft | None = None  # settings to take up as soon as the table is read
+    draft: SavedSettings | None = None  # where the settings are kept for the next time
+    taking: SavedSettings | None = None  # settings to take up as soon as the table is read
     notice: dict[str, Any] | None = None  # what became of them: kind, what and hint of a message
     content: Content = field(default_factory=dict)
     seed: int | None = None
     version: int = 0
-    runs: dict[int, Run] = field(default_factory=dict)
+    runs: dict[int, ReleaseRun] = field(default_factory=dict)
     begun: int = 0
     weighed: dict[tuple[int, str, str], float] = field(default_factory=dict)
     judged: tuple[str, dict[str, Any]] | None = None
@@ -181,7 +182,7 @@ class Opened:
         """What is known of the principles on this table, if that was asked with these settings."""
         return self.judged[1] if self.judged and self.judged[0] == self.question else None
 
-    def latest(self) -> Run | None:
+    def latest(self) -> ReleaseRun | None:
         """Return the last run that made a release."""
         made = [run for run in self.runs.values() if run.result is not None]
         return made[-1] if made else None
@@ -200,17 +201,19 @@ def table_file(text: str) -> Path:
     return path.resolve()
 
 
-class Desk:
+class AppSession:
     """The open tables."""
 
-    def __init__(self, workspace: Workspace, jobs: Jobs, drafts: Drafts | None = None) -> None:
+    def __init__(
+        self, workspace: Workspace, jobs: Jobs, drafts: SettingsStore | None = None
+    ) -> None:
         self.workspace = workspace
         self.jobs = jobs
         self.drafts = drafts
-        self.tables: dict[str, Opened] = {}
+        self.tables: dict[str, OpenTable] = {}
         self._tidying: set[asyncio.Task[None]] = set()
 
-    def table(self, number: str) -> Opened:
+    def table(self, number: str) -> OpenTable:
         """Return an open table, its settings ready if it was read."""
         if number not in self.tables:
             raise UnknownError("there is no such table, or it was closed", hint="open it again")
@@ -221,11 +224,11 @@ class Desk:
             self._take_up(table, draft)
         return table
 
-    def shown(self) -> list[Opened]:
+    def shown(self) -> list[OpenTable]:
         """Return the tables that are open; one that could not be read is not."""
         return [one for one in self.tables.values() if one.job.state in ("running", "done")]
 
-    def _take_up(self, table: Opened, draft: Draft) -> None:
+    def _take_up(self, table: OpenTable, draft: SavedSettings) -> None:
         """Take the settings of an earlier day, and go on with them."""
         fresh, table.draft = table.draft, draft
         try:
@@ -250,7 +253,7 @@ class Desk:
             what = f"the settings of {draft.when} are taken up again"
             table.notice = {"kind": "good", "what": what, "hint": None}
 
-    def run(self, number: str, run: str) -> Run:
+    def run(self, number: str, run: str) -> ReleaseRun:
         """Return a run of an open table."""
         found = {str(each.number): each for each in self.table(number).runs.values()}
         if run not in found:
@@ -262,15 +265,15 @@ class Desk:
         number = secrets.token_hex(4)
         return number, self.workspace.folder(number)
 
-    async def open_path(self, text: str, taking: Draft | None = None) -> Opened:
+    async def open_path(self, text: str, taking: SavedSettings | None = None) -> OpenTable:
         """Open a table that lies on this machine, where it lies."""
         path = table_file(text)
         number, folder = self.new_folder()
         return await self.open(number, folder, path, taking)
 
     async def open(
-        self, number: str, folder: Path, path: Path, taking: Draft | None = None
-    ) -> Opened:
+        self, number: str, folder: Path, path: Path, taking: SavedSettings | None = None
+    ) -> OpenTable:
         """Open a file as a table, with the settings of an earlier day if there are any."""
         # If the job cannot begin, the folder of the table is removed.
         for other in [one for one in self.tables.values() if one not in self.shown()]:
@@ -285,10 +288,10 @@ class Desk:
         name = os.fsencode(path.name).decode(errors="replace")
         own = None if path.is_relative_to(folder) else os.fsencode(path).decode(errors="replace")
         draft = None if self.drafts is None else self.drafts.new(name, own)
-        self.tables[number] = Opened(number, name, path, folder, job, draft, taking)
+        self.tables[number] = OpenTable(number, name, path, folder, job, draft, taking)
         return self.tables[number]
 
-    async def reread(self, table: Opened, options: dict[str, Any]) -> None:
+    async def reread(self, table: OpenTable, options: dict[str, Any]) -> None:
         """Read a table differently; if that fails, it stays as it is."""
         # Types are guessed anew. Roles and the rest stay, if there are the same columns.
         job = await self._started(table, "open", {"path": str(table.path), "options": options})
@@ -316,7 +319,7 @@ class Desk:
         if table.draft is not None:
             table.draft.release()
 
-    async def _started(self, table: Opened, task: str, asked: dict[str, Any]) -> Job:
+    async def _started(self, table: OpenTable, task: str, asked: dict[str, Any]) -> Job:
         """Start a job on a table, unless the table is closed meanwhile."""
         job = await self.jobs.start(task, asked)
         if table.number not in self.tables:
@@ -325,7 +328,7 @@ class Desk:
             raise UnknownError("the table was closed", hint="open it again")
         return job
 
-    def asked(self, table: Opened, **more: Any) -> dict[str, Any]:
+    def asked(self, table: OpenTable, **more: Any) -> dict[str, Any]:
         """Return what jobs on a table are told."""
         return {
             "path": str(table.path),
@@ -334,7 +337,7 @@ class Desk:
             **more,
         }
 
-    async def start_run(self, table: Opened) -> Run:
+    async def start_run(self, table: OpenTable) -> ReleaseRun:
         """Make a release by the table's settings, in a folder of its own."""
         require_decided(table.content.get("roles", {}).get(UNDECIDED, ()))
         table.begun += 1
@@ -342,7 +345,7 @@ class Desk:
         folder = self.workspace.folder(f"{table.number}/run-{number}")
         try:
             with self.workspace.file(folder, POLICY) as file:
-                file.write(policy_forms.toml(content, name=table.name).encode())
+                file.write(policy_forms.policy_toml(content, name=table.name).encode())
             attachments.copy(table.folder, folder, content)
             output = self.workspace.folder(f"{table.number}/run-{number}/made")
             asked = self.asked(table, seed=seed, output=str(output))
@@ -350,7 +353,7 @@ class Desk:
         except BaseException:
             self.discard(folder)
             raise
-        table.runs[number] = Run(number, content, seed, folder, job)
+        table.runs[number] = ReleaseRun(number, content, seed, folder, job)
         if seed is not None:  # it was for this run: the next may be the one that is published
             table.seed = None
             table.version += 1
@@ -365,7 +368,7 @@ class Desk:
         if job.result is None:
             await asyncio.to_thread(self.discard, output)
 
-    def attach(self, table: Opened, called: str, text: bytes, *, written: bool = False) -> str:
+    def attach(self, table: OpenTable, called: str, text: bytes, *, written: bool = False) -> str:
         """Keep a hierarchy file, and return by which name a policy finds it."""
         self.workspace.folder(f"{table.number}/{HIERARCHIES}")
         name = attachments.stored_name(called, written=written)
@@ -373,21 +376,25 @@ class Desk:
             file.write(text)
         return name
 
-    def apply_policy(self, table: Opened, data: bytes, folder: Path | None) -> list[str]:
+    def apply_policy(self, table: OpenTable, data: bytes, folder: Path | None) -> list[str]:
         """Take the settings of a policy file; return the columns whose hierarchy is lacking."""
         # `data` is a policy file or a package of it and its hierarchy files; `folder` is where the
         # file lies, None if it was uploaded.
         beside: dict[str, bytes] = {}
         if attachments.is_packed(data):
-            data, beside = attachments.unpacked(data)
+            data, beside = attachments.unpack_policy(data)
             folder = None
-        content = policy_forms.read(data, folder=folder)
+        content = policy_forms.read_policy_text(data, folder=folder)
         found, lacking = {}, []
         for column, name in policy_forms.files_of(content).items():
             try:
                 if folder is None and name not in beside:
                     raise UnknownError("uploaded alone")
-                rows = beside[name] if folder is None else small_file(within(folder, name), LARGEST)
+                rows = (
+                    beside[name]
+                    if folder is None
+                    else small_file(within(folder, name), MAX_ATTACHMENT_BYTES)
+                )
                 found[column] = self.attach(table, name, rows)
             except (WideberthError, OSError):
                 lacking.append(column)
@@ -407,8 +414,8 @@ class Desk:
 
 def _require_columns(content: Content, columns: list[str]) -> None:
     """Refuse a policy of another table."""
-    from wideberth.core.names import expanded
+    from wideberth.core.names import expand_short_forms
     from wideberth.policy.roles import check_roles
 
-    roles = {role: expanded(names, columns) for role, names in content["roles"].items()}
+    roles = {role: expand_short_forms(names, columns) for role, names in content["roles"].items()}
     check_roles(columns, roles)

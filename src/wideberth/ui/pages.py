@@ -17,16 +17,16 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
 
 from wideberth.reports.html import environment as environment_of
-from wideberth.reports.html import glance
+from wideberth.reports.html import key_figures
 from wideberth.ui import api, attachments, policy_forms
 from wideberth.ui.attachments import HIERARCHIES, POLICY
-from wideberth.ui.choices import KINDS, catalogue, of_size, unfit_for_anatomy
+from wideberth.ui.choices import PRINCIPLE_KINDS, catalogue, size_principles, unfit_for_anatomy
 from wideberth.ui.comparison import comparison
-from wideberth.ui.open_tables import Opened, Run, UnknownError, release_name
+from wideberth.ui.open_tables import OpenTable, ReleaseRun, UnknownError, release_name
 from wideberth.ui.workspace import safe_name, within
 
 #: The steps: the name in an address, and that for people.
-STEPS = {
+PAGE_STEPS = {
     "data": "Data and roles",
     "principle": "Principle",
     "anonymize": "Anonymize",
@@ -48,7 +48,7 @@ def _environment() -> Environment:
     environment.policies["json.dumps_kwargs"] = {"sort_keys": False}  # what comes first is first
     environment.filters["size"] = _size
     environment.filters["coded"] = _coded
-    environment.globals.update(steps=STEPS)
+    environment.globals.update(steps=PAGE_STEPS)
     return environment
 
 
@@ -90,12 +90,14 @@ def _page(request: Request, name: str, *, status: int = 200, **shown: Any) -> Re
     return HTMLResponse(text, status_code=status)
 
 
-def refused(request: Request, status: int, what: str, hint: str | None) -> Response:
+def refusal_page(request: Request, status: int, what: str, hint: str | None) -> Response:
     """Return a page that says what was wrong and what to do."""
     return _page(request, "refused", status=status, what=what, hint=hint)
 
 
-def _about(request: Request, table: Opened, run: Run | None = None, **state: Any) -> dict[str, Any]:
+def _about(
+    request: Request, table: OpenTable, run: ReleaseRun | None = None, **state: Any
+) -> dict[str, Any]:
     """Return what the pages of a table share."""
     shown = run or table.latest()
     base = api.address(request, f"/tables/{table.number}")
@@ -112,7 +114,7 @@ def _about(request: Request, table: Opened, run: Run | None = None, **state: Any
 
 async def home(request: Request) -> Response:
     """Show where a table is opened, and those that are open."""
-    desk = api.desk_of(request)
+    desk = api.session_of(request)
     # At once, without a thread: who has closed half of the connection is still answered.
     drafts = [] if desk.drafts is None else desk.drafts.left()
     return _page(request, "home", opened=desk.shown(), drafts=drafts)
@@ -123,14 +125,14 @@ async def data(request: Request) -> Response:
     from wideberth.core.types import TYPES
     from wideberth.policy.roles import LISTS
 
-    table = api.table_of(request)
+    table = api.requested_table(request)
     about = _about(request, table, job=table.job.view(), profile=table.profile)
     return _page(request, "data", **about, roles=LISTS, types=TYPES)
 
 
 async def settings(request: Request) -> Response:
     """Hand over the settings as they are: the policy, with the hierarchy files that it names."""
-    table = api.table_of(request)
+    table = api.requested_table(request)
     if table.profile is None:
         raise UnknownError("this table was not read, so it has no settings", hint="see step 1")
     packed = await run_in_threadpool(
@@ -146,10 +148,12 @@ async def settings(request: Request) -> Response:
 
 async def principle(request: Request) -> Response:
     """Show step 2: what nobody must learn, and what is possible."""
-    table = api.table_of(request)
+    table = api.requested_table(request)
     if table.profile is None:
         return RedirectResponse(api.address(request, f"/tables/{table.number}/data"), 303)
-    about = _about(request, table, profile=_outline(table), catalogue=catalogue(), kinds=KINDS)
+    about = _about(
+        request, table, profile=_outline(table), catalogue=catalogue(), kinds=PRINCIPLE_KINDS
+    )
     return _page(request, "principle", **about)
 
 
@@ -157,12 +161,13 @@ async def anonymize(request: Request) -> Response:
     """Show step 3: how the release is made, and that it is being made."""
     from wideberth.policy.settings import ALGORITHMS, CUTS, DEALING, MEASURES, METHODS
 
-    table = api.table_of(request)
+    table = api.requested_table(request)
     if table.profile is None:
         return RedirectResponse(api.address(request, f"/tables/{table.number}/data"), 303)
     # A refusal of other settings than these would only confuse.
     runs = [
-        {**api.told(run), "current": run.content == table.content} for run in table.runs.values()
+        {**api.run_as_dict(run), "current": run.content == table.content}
+        for run in table.runs.values()
     ]
     return _page(
         request,
@@ -173,7 +178,7 @@ async def anonymize(request: Request) -> Response:
             runs=runs,
             possible=table.possible,
             unfit=unfit_for_anatomy(),
-            of_size=of_size(),
+            of_size=size_principles(),
         ),
         runs=list(reversed(table.runs.values())),
         choices={"algorithm": ALGORITHMS, "cuts": CUTS, "dealing": DEALING, "measure": MEASURES,
@@ -181,7 +186,7 @@ async def anonymize(request: Request) -> Response:
     )  # fmt: skip
 
 
-def _outline(table: Opened) -> dict[str, Any]:
+def _outline(table: OpenTable) -> dict[str, Any]:
     """Return the part of a profile that needs no values."""
     profile = table.profile or {}
     names = ("name", "type", "distinct", "missing", "part_of")
@@ -189,9 +194,9 @@ def _outline(table: Opened) -> dict[str, Any]:
     return {"rows": profile.get("rows"), "columns": columns}
 
 
-def _made(request: Request) -> tuple[Opened, Run, dict[str, Any]]:
+def _made(request: Request) -> tuple[OpenTable, ReleaseRun, dict[str, Any]]:
     """Return a run that made a release."""
-    table, run = api.table_of(request), api.run_of(request)
+    table, run = api.requested_table(request), api.run_of(request)
     if run.result is None:
         raise UnknownError(f"run {run.number} made no release", hint="see Anonymize")
     return table, run, run.result
@@ -199,7 +204,7 @@ def _made(request: Request) -> tuple[Opened, Run, dict[str, Any]]:
 
 async def judge(request: Request) -> Response:
     """Show step 4: what an adversary learns, and what the release is worth."""
-    table, run = api.table_of(request), api.run_of(request)
+    table, run = api.requested_table(request), api.run_of(request)
     if run.result is None:  # still at work, or in vain: that is shown where it was started
         return RedirectResponse(api.address(request, f"/tables/{table.number}/anonymize"), 303)
     made = run.result
@@ -210,7 +215,7 @@ async def judge(request: Request) -> Response:
         **about,
         report=made["report"],
         problem=made.get("problem"),
-        glance=glance(made["report"]) if made["report"] else [],
+        glance=key_figures(made["report"]) if made["report"] else [],
         manifest=made["manifest"],
         charts=made["charts"],
         nodes=_nodes(made["nodes"], made["manifest"]),
@@ -241,7 +246,7 @@ def _nodes(found: Mapping[str, Any] | None, manifest: Mapping[str, Any]) -> Any:
 
 async def compare(request: Request) -> Response:
     """Show several runs side by side."""
-    table = api.table_of(request)
+    table = api.requested_table(request)
     runs = [run for run in table.runs.values() if run.result is not None]
     found = comparison(runs, table.weighed)
     about = _about(request, table, charts={"compared": found["charts"]}, waiting=found["waiting"])
@@ -314,7 +319,7 @@ def _part(name: str) -> str:
     return "for-you-alone.zip" if mine else "recipients.zip"
 
 
-def _files(run: Run, made: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _files(run: ReleaseRun, made: Mapping[str, Any]) -> list[dict[str, Any]]:
     """List what can be taken along: name, size, and what it is."""
     kept = sorted(f"{HIERARCHIES}/{path.name}" for path in (run.folder / HIERARCHIES).glob("*"))
     names = [*made["files"], POLICY, *kept]
@@ -333,7 +338,7 @@ def _files(run: Run, made: Mapping[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def _path(run: Run, made: Mapping[str, Any], name: str) -> Path:
+def _path(run: ReleaseRun, made: Mapping[str, Any], name: str) -> Path:
     """Return where a file of a run lies, by the name under which it is offered."""
     return within(run.made if name in made["files"] else run.folder, name)
 
@@ -359,7 +364,7 @@ async def file(request: Request) -> Response:
     return FileResponse(path, filename=path.name, media_type="application/octet-stream")
 
 
-def _packed(run: Run, made: Mapping[str, Any], called: str, names: list[str]) -> Path:
+def _packed(run: ReleaseRun, made: Mapping[str, Any], called: str, names: list[str]) -> Path:
     """Pack files beside them, once; what is there under that name is whole."""
     packed = run.folder / called
     if not packed.exists():

@@ -16,7 +16,7 @@ from wideberth.errors import ParameterError, PolicyError
 from wideberth.hierarchy import as_rule
 from wideberth.io import documents, is_table, suffix_of
 from wideberth.policy.policy import as_toml, normal
-from wideberth.principles import Principle, lookup, make, plain
+from wideberth.principles import Principle, lookup, make, plain_value
 
 Content = dict[str, Any]
 
@@ -28,22 +28,22 @@ _TOLD = ("quasi", "sensitive", "identifier", "insensitive")
 _WIDTH = 88
 
 
-def toml(content: Mapping[str, Any], *, name: str | None = None) -> str:
+def policy_toml(content: Mapping[str, Any], *, name: str | None = None) -> str:
     """Write the policy of a table of that name as the text of a policy.toml.
 
-    >>> toml({"roles": {"quasi": ["age"]}}, name="people.csv").splitlines()[0]
+    >>> policy_toml({"roles": {"quasi": ["age"]}}, name="people.csv").splitlines()[0]
     '# Made by `wideberth ui` for "people.csv".'
     """
     return as_toml(content, name=name, head=_MADE)
 
 
-def read(text: str | bytes, *, folder: Path | None = None) -> Content:
+def read_policy_text(text: str | bytes, *, folder: Path | None = None) -> Content:
     """Read the text of somebody's policy file: valid, and plain enough for JSON."""
     try:
         decoded = text.decode() if isinstance(text, bytes) else text
     except UnicodeDecodeError:
         raise PolicyError("the policy is not UTF-8 text", hint="save it as UTF-8") from None
-    content = documents.toml(decoded.removeprefix("\ufeff"), "the policy")
+    content = documents.parse_toml(decoded.removeprefix("\ufeff"), "the policy")
     return normal(content, folder=folder)
 
 
@@ -213,7 +213,7 @@ def _flat(value: Any) -> str:
     if isinstance(value, list | tuple):
         return "[" + ", ".join(map(_flat, value)) + "]"
     if isinstance(value, Fraction):
-        short = plain(value)
+        short = plain_value(value)
         ratio = f"Fraction({value.numerator}, {value.denominator})"
         return ratio if isinstance(short, str) else repr(short)
     shown = repr(value)  # which escapes what could not be seen

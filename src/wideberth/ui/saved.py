@@ -30,7 +30,7 @@ Content = dict[str, Any]
 _ABOUT, _LOCK = "about.json", ".lock"
 _NUMBER = re.compile(r"[0-9a-f]{16}")
 #: Drafts that are kept; of more, the oldest go.
-MOST = 30
+MAX_SAVED_SETTINGS = 30
 _SMALL = 1 << 20
 
 
@@ -42,7 +42,7 @@ def state_folder() -> Path:
 
 
 @dataclass
-class Draft:
+class SavedSettings:
     """The settings of one table, on the disk."""
 
     folder: Path  # its name is the draft's number
@@ -70,7 +70,7 @@ class Draft:
         self.hold()
         self.saved = datetime.now(UTC).isoformat(timespec="seconds")
         attachments.copy(files, self.folder, content)
-        _write(self.folder / attachments.POLICY, policy_forms.toml(content, name=self.name))
+        _write(self.folder / attachments.POLICY, policy_forms.policy_toml(content, name=self.name))
         about = {"name": self.name, "path": self.path, "saved": self.saved}
         _write(self.folder / _ABOUT, json.dumps(about))
         named = set(policy_forms.files_of(content).values())
@@ -105,7 +105,9 @@ class Draft:
 
     def options(self) -> Content:
         """Return how the table was read."""
-        found: Content = policy_forms.read(self.policy(), folder=self.folder).get("table", {})
+        found: Content = policy_forms.read_policy_text(self.policy(), folder=self.folder).get(
+            "table", {}
+        )
         return found
 
     def remove(self) -> None:
@@ -114,12 +116,12 @@ class Draft:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-class Drafts:
+class SettingsStore:
     """All drafts of this user.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as place:
-    ...     drafts = Drafts(Path(place, "state"))
+    ...     drafts = SettingsStore(Path(place, "state"))
     ...     draft = drafts.new("people.csv", "/data/people.csv")
     ...     draft.keep({"roles": {"quasi": ["age"]}}, Path(place))
     ...     seen = drafts.left()  # its table is open: nobody else may take it up
@@ -131,11 +133,11 @@ class Drafts:
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = state_folder() if folder is None else folder
 
-    def new(self, name: str, path: str | None) -> Draft:
+    def new(self, name: str, path: str | None) -> SavedSettings:
         """Return a draft for a table; nothing is written before there is something to keep."""
-        return Draft(self.folder / secrets.token_hex(8), name, path)
+        return SavedSettings(self.folder / secrets.token_hex(8), name, path)
 
-    def left(self) -> list[Draft]:
+    def left(self) -> list[SavedSettings]:
         """Return the drafts whose table is not open, the latest first; the oldest may go."""
         found = []
         with suppress(OSError):
@@ -143,11 +145,11 @@ class Drafts:
                 found = [_read(path) for path in self.folder.iterdir()]
         free = [draft for draft in found if draft is not None and _is_free(draft)]
         free.sort(key=lambda draft: draft.saved, reverse=True)
-        for old in free[MOST:]:
+        for old in free[MAX_SAVED_SETTINGS:]:
             old.remove()
-        return free[:MOST]
+        return free[:MAX_SAVED_SETTINGS]
 
-    def named(self, number: str) -> Draft:
+    def named(self, number: str) -> SavedSettings:
         """Return a draft that can be taken up."""
         for draft in self.left():
             if draft.number == number:
@@ -157,7 +159,7 @@ class Drafts:
         )
 
 
-def _read(folder: Path) -> Draft | None:
+def _read(folder: Path) -> SavedSettings | None:
     """Return what lies in a folder, if it is a draft of this user's."""
     try:
         if not _NUMBER.fullmatch(folder.name) or not _is_private(folder):
@@ -168,7 +170,7 @@ def _read(folder: Path) -> Draft | None:
     if not isinstance(about, dict) or not isinstance(about.get("name"), str):
         return None
     path, saved = about.get("path"), about.get("saved")
-    return Draft(
+    return SavedSettings(
         folder,
         about["name"],
         path if isinstance(path, str) else None,
@@ -176,7 +178,7 @@ def _read(folder: Path) -> Draft | None:
     )
 
 
-def _is_free(draft: Draft) -> bool:
+def _is_free(draft: SavedSettings) -> bool:
     """Return whether no app has the draft's table open."""
     with suppress(OSError):
         if draft.hold():

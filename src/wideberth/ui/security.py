@@ -61,9 +61,9 @@ _READS = 3
 #: Seconds between two readings, in which more connections may come to wait for the next.
 _PAUSE = 0.02
 #: Connections that may wait to be known. One of them, by lot, makes room for another.
-MOST_WAITING = 512
+MAX_WAITING_CONNECTIONS = 512
 #: Connections that are kept; a browser opens six. If all of them are busy, twice as many.
-MOST = 128
+MAX_CONNECTIONS = 128
 
 
 class Connection(H11Protocol):
@@ -98,15 +98,15 @@ class Connection(H11Protocol):
         others = [one for one in self.connections if isinstance(one, Connection) and one.admitted]
         others = [one for one in others if one is not self and not one.transport.is_closing()]
         idle = [one for one in others if one.cycle is None or one.cycle.response_complete]
-        if len(others) >= MOST and idle:
+        if len(others) >= MAX_CONNECTIONS and idle:
             min(idle, key=lambda one: one.since).transport.abort()
-        elif len(others) >= 2 * MOST:
+        elif len(others) >= 2 * MAX_CONNECTIONS:
             self.transport.abort()
             return
         self.flow.resume_reading()
 
 
-class Doorkeeper:
+class OwnerCheck:
     """Finds out whose the waiting connections are; one reading of the lists serves them all."""
 
     def __init__(self) -> None:
@@ -116,7 +116,7 @@ class Doorkeeper:
 
     def ask(self, connection: Connection) -> None:
         """Admit or close a connection soon."""
-        if len(self.waiting) >= MOST_WAITING:
+        if len(self.waiting) >= MAX_WAITING_CONNECTIONS:
             lot = list(self.waiting)[secrets.randbelow(len(self.waiting))]
             del self.waiting[lot]
             lot.transport.abort()
@@ -128,7 +128,7 @@ class Doorkeeper:
         while self.waiting:
             asked = list(self.waiting)  # the list is read after they were made
             try:
-                known = await asyncio.to_thread(listed)
+                known = await asyncio.to_thread(connection_owners)
             except Exception:  # in doubt, nobody is let in
                 known = {}
             for one in asked:
@@ -146,24 +146,24 @@ class Doorkeeper:
             await asyncio.sleep(_PAUSE)
 
 
-_DOORKEEPERS: WeakKeyDictionary[asyncio.AbstractEventLoop, Doorkeeper] = WeakKeyDictionary()
+_DOORKEEPERS: WeakKeyDictionary[asyncio.AbstractEventLoop, OwnerCheck] = WeakKeyDictionary()
 
 
-def _doorkeeper(loop: asyncio.AbstractEventLoop) -> Doorkeeper:
-    return _DOORKEEPERS.setdefault(loop, Doorkeeper())
+def _doorkeeper(loop: asyncio.AbstractEventLoop) -> OwnerCheck:
+    return _DOORKEEPERS.setdefault(loop, OwnerCheck())
 
 
-class _Holder(NamedTuple):
+class _SocketOwner(NamedTuple):
     """The holder of an end of a connection."""
 
     uid: int
     inode: int  # 0: the socket was closed, and the kernel lists it as root's
 
 
-Ends = tuple[str, str]
+ConnectionEnds = tuple[str, str]
 
 
-def listed() -> dict[Ends, _Holder] | None:
+def connection_owners() -> dict[ConnectionEnds, _SocketOwner] | None:
     """Return who holds the connections of this machine; None on a system that does not tell."""
     lines: list[str] = []
     for file in _LISTS:
@@ -171,10 +171,12 @@ def listed() -> dict[Ends, _Holder] | None:
             lines += file.read_text().splitlines()
         except OSError:  # another system, or one without IPv6
             continue
-    return holders(lines) if lines or sys.platform == "linux" else None
+    return parse_connection_list(lines) if lines or sys.platform == "linux" else None
 
 
-def is_stranger(known: Mapping[Ends, _Holder] | None, client: Any, server: Any) -> bool | None:
+def is_stranger(
+    known: Mapping[ConnectionEnds, _SocketOwner] | None, client: Any, server: Any
+) -> bool | None:
     """Return whether another user made a connection (root may); None if it is not listed."""
     # A connection that nobody holds any more counts as a stranger's.
     if known is None:  # there is nobody to ask
@@ -186,19 +188,19 @@ def is_stranger(known: Mapping[Ends, _Holder] | None, client: Any, server: Any) 
     return None if held is None else not held.inode or held.uid not in (os.geteuid(), 0)
 
 
-def holders(lines: Iterable[str]) -> dict[Ends, _Holder]:
+def parse_connection_list(lines: Iterable[str]) -> dict[ConnectionEnds, _SocketOwner]:
     """Return who holds each connection of IPv4, by its near and its far end.
 
     >>> line = "0: 0100007F:A1B2 0100007F:1F90 01 0:0 0:0 0 1000 0 4242"
-    >>> holders(["sl local_address rem_address", line])
-    {('0100007F:A1B2', '0100007F:1F90'): _Holder(uid=1000, inode=4242)}
+    >>> parse_connection_list(["sl local_address rem_address", line])
+    {('0100007F:A1B2', '0100007F:1F90'): _SocketOwner(uid=1000, inode=4242)}
     """
-    found: dict[Ends, _Holder] = {}
+    found: dict[ConnectionEnds, _SocketOwner] = {}
     for words in map(str.split, lines):
         if len(words) > 9 and words[3] != _CALLING:
             near, far = map(_plain, words[1:3])
             if near and far:
-                found.setdefault((near, far), _Holder(int(words[7]), int(words[9])))
+                found.setdefault((near, far), _SocketOwner(int(words[7]), int(words[9])))
     return found
 
 
@@ -278,7 +280,7 @@ class Key:
         return f"http://127.0.0.1:{port}{self.root}/?token={self.token}{onward}"
 
 
-class _Refusal(Exception):
+class _RejectedRequest(Exception):
     """A request that is not let in."""
 
     def __init__(self, status: int, what: str, hint: str = _OPEN) -> None:
@@ -286,7 +288,7 @@ class _Refusal(Exception):
         self.status, self.what, self.hint = status, what, hint
 
 
-class Safety:
+class AccessControl:
     """Middleware that lets in what the app's own pages send, and nothing else; see the module."""
 
     def __init__(self, app: ASGIApp, *, port: int, key: Key) -> None:
@@ -323,7 +325,7 @@ class Safety:
                 await self.app({**scope, "root_path": self.key.root}, receive, told)
             else:
                 await self._welcome(onward, told)
-        except _Refusal as refusal:
+        except _RejectedRequest as refusal:
             await _reply(told, scope, refusal.status, refusal.what, refusal.hint)
         except (asyncio.CancelledError, KeyboardInterrupt, SystemExit, GeneratorExit):
             raise
@@ -339,26 +341,28 @@ class Safety:
         """Refuse requests that are not ours; return the target if the address has the token."""
         said = _Headers(scope)
         if len(hosts := said["host"]) != 1 or hosts[0] not in self.hosts:
-            raise _Refusal(400, "this is not the address of the app")
+            raise _RejectedRequest(400, "this is not the address of the app")
         if scope["method"] not in _METHODS:
-            raise _Refusal(405, "the app does not know this method", f"use {', '.join(_METHODS)}")
+            raise _RejectedRequest(
+                405, "the app does not know this method", f"use {', '.join(_METHODS)}"
+            )
         if any(origin not in self.origins for origin in said["origin"]):
-            raise _Refusal(403, "another site sent this request")
+            raise _RejectedRequest(403, "another site sent this request")
         way, slash, inner = scope["path"].removeprefix("/").partition("/")
         if not slash or not _same(self.key.way, [way.encode()]):
-            raise _Refusal(403, "this is not an address of this run of the app")
+            raise _RejectedRequest(403, "this is not an address of this run of the app")
         asked = parse_qs(scope["query_string"].decode("latin-1"), keep_blank_values=True)
         if scope["method"] == "GET" and not inner and "token" in asked:
             # Whatever page the address is opened from: who knows the token is let in.
             if not _same(self.key.token, [text.encode() for text in asked["token"]]):
-                raise _Refusal(403, "this address is of an earlier run, or incomplete")
+                raise _RejectedRequest(403, "this address is of an earlier run, or incomplete")
             return self.key.root + _own(asked.get("next", ["/"])[0])
         if any(site not in (b"same-origin", b"none") for site in said["sec-fetch-site"]):
-            raise _Refusal(403, "another site sent this request")
+            raise _RejectedRequest(403, "another site sent this request")
         if not _same(self.key.cookie, said.cookies(self.name)):
-            raise _Refusal(403, "this browser has not been let in")
+            raise _RejectedRequest(403, "this browser has not been let in")
         if scope["method"] not in _HARMLESS and not _same(self.key.csrf, said[HEADER.lower()]):
-            raise _Refusal(403, "no page of the app sent this request", "reload the page")
+            raise _RejectedRequest(403, "no page of the app sent this request", "reload the page")
         return None
 
     async def _welcome(self, onward: str, send: Send) -> None:

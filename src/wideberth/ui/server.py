@@ -14,10 +14,10 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from wideberth.errors import OutputError, in_the_app
-from wideberth.ui import lacking
+from wideberth.ui import missing_extra_error
 from wideberth.ui.jobs import Jobs
-from wideberth.ui.open_tables import Desk, table_file
-from wideberth.ui.saved import Drafts
+from wideberth.ui.open_tables import AppSession, table_file
+from wideberth.ui.saved import SettingsStore
 from wideberth.ui.security import Key
 from wideberth.ui.workspace import Workspace
 
@@ -43,14 +43,14 @@ def serve(
         from wideberth.ui.app import create
         from wideberth.ui.security import Connection
     except ModuleNotFoundError as error:
-        raise lacking(error) from None
+        raise missing_extra_error(error) from None
     if table is not None:
         table_file(table)
     listening = _listen(port)
     port = listening.getsockname()[1]
     key = Key.new()
     with listening, Workspace.open() as workspace:
-        desk = Desk(workspace, Jobs(), Drafts())
+        desk = AppSession(workspace, Jobs(), SettingsStore())
 
         async def ready() -> None:
             opened = None if table is None else await desk.open_path(table)

@@ -23,7 +23,7 @@ _OFTEN = 0.1
 _PIECE = 1 << 16
 
 
-class Speaker:
+class MessageWriter:
     """Writer of messages to the server, by a file descriptor."""
 
     def __init__(self, target: int) -> None:
@@ -56,7 +56,7 @@ def main() -> NoReturn:
     signal.signal(signal.SIGTERM, signal.SIG_DFL)  # whoever started us may have ignored it
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     warnings.simplefilter("ignore")
-    speaker = Speaker(os.dup(1))
+    speaker = MessageWriter(os.dup(1))
     os.dup2(2, 1)  # nobody prints into the conversation
     request = _request()
     threading.Thread(target=_watch, daemon=True).start()
@@ -68,7 +68,7 @@ def main() -> NoReturn:
     os._exit(0)
 
 
-def _answer(task: str, request: bytes, speaker: Speaker) -> bytes:
+def _answer(task: str, request: bytes, speaker: MessageWriter) -> bytes:
     """Do the job, and return the last line."""
     from wideberth.errors import in_the_app
     from wideberth.ui import tasks

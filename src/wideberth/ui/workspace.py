@@ -57,7 +57,7 @@ class Workspace:
     def open(cls, base: str | Path | None = None) -> Workspace:
         """Sweep what killed processes have left, and make a new folder."""
         root = Path(tempfile.gettempdir() if base is None else base).resolve()
-        sweep(root)
+        sweep_workspaces(root)
         # It gets the name that is swept when its lock is held: no moment is between.
         fresh = Path(tempfile.mkdtemp(prefix=f".{PREFIX}", dir=root))
         try:
@@ -138,7 +138,7 @@ def small_file(path: Path, most: int) -> bytes:
     return text
 
 
-def sweep(root: Path) -> None:
+def sweep_workspaces(root: Path) -> None:
     """Remove the folders of this user's processes that are gone."""
     with suppress(OSError):
         for found in [path for path in root.iterdir() if path.name.startswith(PREFIX)]:

@@ -17,14 +17,14 @@ from wideberth.core.groups import Groups, Partition
 from wideberth.core.text import as_html
 from wideberth.errors import ParameterError, TableError
 from wideberth.io.manifest import compare
-from wideberth.labels import Published
+from wideberth.labels import PublishedBoxes
 from wideberth.policy.policy import Policy
-from wideberth.policy.spec import Examined, examine
-from wideberth.policy.two_tables import adopted
+from wideberth.policy.spec import ExaminedTable, examine
+from wideberth.policy.two_tables import load_table
 from wideberth.principles import DistinctLDiversity, KAnonymity
 from wideberth.principles.columns import require_column
 from wideberth.utility.metrics import Figure, Material, Metric, iterate, lookup
-from wideberth.utility.queries import ORIGINAL, RELEASE, encoded_alike, told_by
+from wideberth.utility.queries import ORIGINAL, RELEASE, encoded_alike, release_facts
 
 # -----------------------------------------------------------------------------
 # What a release is worth: the answers of all metrics.
@@ -125,11 +125,11 @@ def _facts(metric: type[Metric]) -> dict[str, Any]:
 
 
 #: Reads a sensitive attribute as it is, with its tree if it has one.
-PLAIN = DistinctLDiversity(l=1)
+AS_READ = DistinctLDiversity(l=1)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Gathered:
+class CountedRelease:
     """What is counted of a table and its original, so that whoever measures needs no rows."""
 
     rows: int
@@ -137,7 +137,7 @@ class Gathered:
     # which groups say ``*`` of every quasi-identifier; None where groups are no boxes
     starred: Bools | None = None
     original_rows: int | None = None
-    published: Published | None = None  # from here on, see `Material`
+    published: PublishedBoxes | None = None  # from here on, see `Material`
     groups: Groups | None = None
     domain: Domain | None = None
     boxed: Groups | None = None
@@ -146,7 +146,7 @@ class Gathered:
 
     def utility(
         self,
-        given: Examined,
+        given: ExaminedTable,
         metrics: Sequence[type[Metric]] | None,
         *,
         manifest: Mapping[str, Any],
@@ -173,7 +173,7 @@ class Gathered:
         )
 
     def _material(
-        self, given: Examined, manifest: Mapping[str, Any], k: int | None, seed: int
+        self, given: ExaminedTable, manifest: Mapping[str, Any], k: int | None, seed: int
     ) -> Material:
         sizes, starred = self.sizes, self.starred
         suppressed = (manifest.get("suppressed") or {}).get("rows", 0)
@@ -207,7 +207,9 @@ class Gathered:
             yield f"rows that say * of every quasi-identifier, and count as suppressed: {starred:,}"
 
 
-def require_original(given: Examined, original: pl.DataFrame, rows: int, all_rows: int) -> None:
+def require_original(
+    given: ExaminedTable, original: pl.DataFrame, rows: int, all_rows: int
+) -> None:
     """Refuse an original that a table was not made from."""
     for column in [*given.attributes, *given.sensitive]:
         require_column(original, column, ORIGINAL)
@@ -218,7 +220,7 @@ def require_original(given: Examined, original: pl.DataFrame, rows: int, all_row
         )
 
 
-def chosen(metrics: str | Sequence[str] | None) -> list[type[Metric]] | None:
+def chosen_metrics(metrics: str | Sequence[str] | None) -> list[type[Metric]] | None:
     """Return the metrics that are asked for; None stands for all of them."""
     if metrics is None:
         return None
@@ -310,10 +312,10 @@ def measure(
             memory=memory,
         )
         return replace(found, notes=[*found.notes, *beside.notes])
-    wanted = chosen(metrics)
+    wanted = chosen_metrics(metrics)
     manifest: Mapping[str, Any] = {}
     principles = None
-    if (said := told_by(table)) is not None:
+    if (said := release_facts(table)) is not None:
         table, manifest = said.table, said.manifest
         hierarchies, types = said.reading(hierarchies, types)
         group, principles = group or said.group, said.question.get("principles")
@@ -330,16 +332,16 @@ def measure(
         types=types,
         policy=policy,
     )
-    before = None if original is None else adopted(original, given.options)[0]
-    found = measured(given, before, metrics=wanted, manifest=manifest, k=k, seed=seed)
+    before = None if original is None else load_table(original, given.options)[0]
+    found = measure_examined(given, before, metrics=wanted, manifest=manifest, k=k, seed=seed)
     return replace(found, notes=[*found.notes, *beside.notes])
 
 
-def measured(
-    given: Examined,
+def measure_examined(
+    given: ExaminedTable,
     original: pl.DataFrame | None = None,
     *,
-    published: Published | None = None,
+    published: PublishedBoxes | None = None,
     metrics: Sequence[type[Metric]] | None = None,
     manifest: Mapping[str, Any] | None = None,
     k: int | None = None,
@@ -353,34 +355,34 @@ def measured(
 
 
 def detail(
-    given: Examined,
+    given: ExaminedTable,
     original: pl.DataFrame | None,
-    published: Published,
+    published: PublishedBoxes,
     *,
     manifest: Mapping[str, Any] | None = None,
 ) -> Utility:
     """Measure nothing but how much detail is lost (NCP), for a verdict to take into account."""
     # Groups and rows are those that are not only ``*``.
     partition = given.subject.partition
-    gathered = Gathered(
+    gathered = CountedRelease(
         rows=given.frame.height,
         sizes=partition.sizes().sizes,
         starred=_starred(published, partition, given.group),
         original_rows=None if original is None else original.height,
         published=published,
     )
-    return gathered.utility(given, chosen("ncp"), manifest=manifest or {}, k=None, seed=0)
+    return gathered.utility(given, chosen_metrics("ncp"), manifest=manifest or {}, k=None, seed=0)
 
 
 def _gathered(
-    given: Examined, original: pl.DataFrame | None, published: Published | None
-) -> Gathered:
+    given: ExaminedTable, original: pl.DataFrame | None, published: PublishedBoxes | None
+) -> CountedRelease:
     """Count a table in memory."""
     rows = given.frame.height
     if original is not None:
         require_original(given, original, rows, original.height)
     if published is None and given.quasi:
-        published = Published.read(
+        published = PublishedBoxes.read(
             given.frame,
             given.attributes,
             original=original,
@@ -390,14 +392,14 @@ def _gathered(
     partition = given.subject.partition
     groups, domain = None, None
     if len(given.sensitive) == 1:
-        coded = given.subject.column(tuple(given.sensitive), PLAIN)
+        coded = given.subject.column(tuple(given.sensitive), AS_READ)
         groups, domain = given.subject.groups(coded), coded.domain
     unlike, boxed, values = None, None, None
     try:
         boxed, values = _alike(given, original, published)
     except TableError as error:  # perturbed on purpose, perhaps: only some metrics compare them
         unlike = error.what
-    return Gathered(
+    return CountedRelease(
         rows=rows,
         sizes=partition.sizes().sizes,
         starred=_starred(published, partition, given.group),
@@ -411,7 +413,9 @@ def _gathered(
     )
 
 
-def _starred(published: Published | None, partition: Partition, group: str | None) -> Bools | None:
+def _starred(
+    published: PublishedBoxes | None, partition: Partition, group: str | None
+) -> Bools | None:
     """Return which groups say ``*`` of every quasi-identifier; None where groups are no boxes."""
     if published is None or group is not None or partition.count != len(published.sizes):
         return None
@@ -419,7 +423,7 @@ def _starred(published: Published | None, partition: Partition, group: str | Non
 
 
 def _alike(
-    given: Examined, original: pl.DataFrame | None, published: Published | None
+    given: ExaminedTable, original: pl.DataFrame | None, published: PublishedBoxes | None
 ) -> tuple[Groups | None, Codes | None]:
     """Encode the sensitive values of boxes and of the original by the same codes."""
     if original is None or published is None or not given.sensitive:

@@ -12,20 +12,31 @@ import numpy.typing as npt
 import polars as pl
 
 from wideberth import io
-from wideberth.checks.fold import Block, Question, require_values, settle
+from wideberth.checks.fold import CodedDemand, GroupBlock, require_values, resolve_engine_table
 from wideberth.core.codes import Domain
 from wideberth.core.exact import Ints
 from wideberth.core.groups import Groups, Partition
-from wideberth.engines.duckdb.coded import Coded, Grouping
-from wideberth.engines.duckdb.source import Source, limit_of
+from wideberth.engines.duckdb.coded import CodedColumn, PackedKeys
+from wideberth.engines.duckdb.source import FileSource, limit_of
 from wideberth.errors import EngineError, ParameterError
-from wideberth.labels import Axis, Published
-from wideberth.labels.axes import read_axis
+from wideberth.labels import PublishedBoxes, PublishedQuasi
+from wideberth.labels.axes import read_published_quasi
 from wideberth.labels.boxes import columns_of
 from wideberth.policy.policy import Policy
-from wideberth.policy.spec import Examined
-from wideberth.principles.counts import COUNT, Digest, Sensed, of_no_row
-from wideberth.utility.measure import PLAIN, Gathered, Utility, chosen, require_original
+from wideberth.policy.spec import ExaminedTable
+from wideberth.principles.counts import (
+    COUNT,
+    CountedSensitiveColumns,
+    DistinctCounts,
+    without_row_numbers,
+)
+from wideberth.utility.measure import (
+    AS_READ,
+    CountedRelease,
+    Utility,
+    chosen_metrics,
+    require_original,
+)
 from wideberth.utility.metrics import Metric, iterate
 
 #: Of all memory, the part that boxes, groups and histograms may take, each.
@@ -53,7 +64,7 @@ def measure_file(
     # The labels of each quasi-identifier must fit into the memory, and so must the sizes of all
     # groups. Metrics that look at rows of the original are not measured.
     limit = limit_of(memory)
-    wanted = chosen(metrics)
+    wanted = chosen_metrics(metrics)
     if original is not None and not isinstance(original, str | Path):
         raise ParameterError("with memory=, the original must be a file, too", hint="name its path")
     if policy is not None and not isinstance(policy, Policy):
@@ -63,8 +74,8 @@ def measure_file(
         # Of principles, only k is looked at.
         made = tuple(p for p in policy.principles if p.needs != "population")
         policy = replace(policy, principles=made)
-    with Source.opened(table, memory=limit, options=options) as source:
-        given = settle(
+    with FileSource.opened(table, memory=limit, options=options) as source:
+        given = resolve_engine_table(
             source.schema,
             quasi=quasi,
             sensitive=sensitive,
@@ -76,7 +87,7 @@ def measure_file(
         )
         before = None
         if original is not None:
-            with Source.opened(original, memory=limit, options=options) as other:
+            with FileSource.opened(original, memory=limit, options=options) as other:
                 require_original(given, other.schema, source.rows, other.rows)
                 digests = {name: other.digest((name,)) for name in given.attributes}
                 before = _Original(other.rows, digests)
@@ -89,7 +100,7 @@ class _Original:
     """What is known of an original: its rows, and the values of its quasi-identifiers."""
 
     rows: int
-    digests: Mapping[str, Digest]
+    digests: Mapping[str, DistinctCounts]
 
 
 def _needs_histograms(metrics: Sequence[type[Metric]] | None) -> bool:
@@ -99,8 +110,8 @@ def _needs_histograms(metrics: Sequence[type[Metric]] | None) -> bool:
 
 
 def _gathered(
-    source: Source, given: Examined, before: _Original | None, histograms: bool
-) -> Gathered:
+    source: FileSource, given: ExaminedTable, before: _Original | None, histograms: bool
+) -> CountedRelease:
     """Count a file, and what is known of its original."""
     published, merged = None, False
     if given.quasi:
@@ -123,7 +134,7 @@ def _gathered(
         sizes, counted["starred"] = published.sizes, published.starred
     if histograms and len(given.sensitive) == 1:
         counted["groups"], counted["domain"] = _histograms(source, given, grouping)
-    return Gathered(
+    return CountedRelease(
         rows=source.rows,
         sizes=sizes,
         original_rows=None if before is None else before.rows,
@@ -133,21 +144,25 @@ def _gathered(
 
 
 @dataclass(frozen=True, eq=False)
-class _Labels:
+class _LabelColumn:
     """A quasi-identifier's labels."""
 
-    axis: Axis  # as read from the distinct labels
-    coded: Coded  # which label a row has, for the database
+    axis: PublishedQuasi  # as read from the distinct labels
+    coded: CodedColumn  # which label a row has, for the database
     merged: bool  # whether different ways to write a label are one
 
 
 def _labels(
-    source: Source, given: Examined, name: str, columns: Sequence[str], before: Digest | None
-) -> _Labels:
+    source: FileSource,
+    given: ExaminedTable,
+    name: str,
+    columns: Sequence[str],
+    before: DistinctCounts | None,
+) -> _LabelColumn:
     """Read a quasi-identifier by its distinct labels, and by the original's distinct values."""
     digest, numbers = source.numbered(tuple(columns))
-    with of_no_row():
-        axis = read_axis(
+    with without_row_numbers():
+        axis = read_published_quasi(
             name,
             list(digest.frame),
             original=None if before is None else before.frame.to_series(),
@@ -169,24 +184,26 @@ def _labels(
         f"{source.place(column)} IS NOT DISTINCT FROM {made}.v{i}"
         for i, column in enumerate(columns)
     )
-    coded = Coded(
+    coded = CodedColumn(
         many,
         True,
         f"{made}.label",
         f"JOIN {made} ON {same}",
         lambda codes: pl.Series(name, axis.texts, dtype=pl.String).gather(codes),
     )
-    return _Labels(axis, coded, many < len(labels))
+    return _LabelColumn(axis, coded, many < len(labels))
 
 
-def _published(source: Source, labels: Sequence[_Labels], original_rows: int | None) -> Published:
+def _published(
+    source: FileSource, labels: Sequence[_LabelColumn], original_rows: int | None
+) -> PublishedBoxes:
     """Count the rows of each box."""
-    grouping = Grouping({each.axis.name: each.coded for each in labels})
+    grouping = PackedKeys({each.axis.name: each.coded for each in labels})
     of_boxes, sizes = _boxes(source, grouping)
     axes = tuple(
         replace(each.axis, labels=column) for each, column in zip(labels, of_boxes.T, strict=True)
     )
-    return Published(
+    return PublishedBoxes(
         axes=axes,
         rows=source.rows,
         boxes=Partition(np.arange(len(sizes), dtype=np.int32), len(sizes)),
@@ -196,7 +213,7 @@ def _published(source: Source, labels: Sequence[_Labels], original_rows: int | N
     )
 
 
-def _boxes(source: Source, grouping: Grouping) -> tuple[npt.NDArray[np.int32], Ints]:
+def _boxes(source: FileSource, grouping: PackedKeys) -> tuple[npt.NDArray[np.int32], Ints]:
     """Return the labels of all boxes, a line each, and their sizes."""
     labels: list[npt.NDArray[np.int32]] = []
     sizes: list[Ints] = []
@@ -206,13 +223,13 @@ def _boxes(source: Source, grouping: Grouping) -> tuple[npt.NDArray[np.int32], I
     return np.concatenate(labels), np.concatenate(sizes)
 
 
-def _sizes(source: Source, grouping: Grouping) -> Ints:
+def _sizes(source: FileSource, grouping: PackedKeys) -> Ints:
     """Return the sizes of all groups."""
     blocks = _within(source, source.blocks(grouping), 8)
     return np.concatenate([block[COUNT].to_numpy().astype(np.int64) for block in blocks])
 
 
-def _codes(grouping: Grouping, block: pl.DataFrame) -> npt.NDArray[np.int32]:
+def _codes(grouping: PackedKeys, block: pl.DataFrame) -> npt.NDArray[np.int32]:
     """Part words into codes, a line for each group."""
     codes: list[npt.NDArray[np.int32]] = []
     for name, sizes in zip(grouping.names, grouping.spans, strict=True):
@@ -224,27 +241,29 @@ def _codes(grouping: Grouping, block: pl.DataFrame) -> npt.NDArray[np.int32]:
     return np.stack(codes, axis=1)
 
 
-def _histograms(source: Source, given: Examined, grouping: Grouping) -> tuple[Groups, Domain]:
+def _histograms(
+    source: FileSource, given: ExaminedTable, grouping: PackedKeys
+) -> tuple[Groups, Domain]:
     """Count the sensitive values of each group."""
-    sensed = Sensed(
+    sensed = CountedSensitiveColumns(
         source.digest,
         source.schema,
         sensitive=given.sensitive,
         hierarchies=given.hierarchies,
         types=given.types,
     )
-    told = sensed.column(PLAIN)
+    told = sensed.column(AS_READ)
     assert told is not None  # noqa: S101 - it guards an attribute
     column, coding = told
-    question = Question(
-        principle=PLAIN,
+    question = CodedDemand(
+        principle=AS_READ,
         on=None,
-        rule=PLAIN.bind(column.domain),
+        rule=AS_READ.bind(column.domain),
         codes=coding.codes,
         width=column.domain.size,
     )
     blocks = _within(source, source.blocks(grouping, given.sensitive), 16)
-    found = [Block.of(block, grouping.names).groups(question) for block in blocks]
+    found = [GroupBlock.of(block, grouping.names).groups(question) for block in blocks]
     lengths = np.concatenate([groups.distinct for groups in found])
     groups = Groups(
         start=np.concatenate(([0], np.cumsum(lengths))),
@@ -256,7 +275,7 @@ def _histograms(source: Source, given: Examined, grouping: Grouping) -> tuple[Gr
 
 
 def _within(
-    source: Source, blocks: Iterator[pl.DataFrame], bytes_each: int
+    source: FileSource, blocks: Iterator[pl.DataFrame], bytes_each: int
 ) -> Iterator[pl.DataFrame]:
     """Yield blocks; refuse more lines than fit into the memory at `bytes_each` for each."""
     lines, most = 0, source.memory // _SHARE // bytes_each

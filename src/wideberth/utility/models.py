@@ -27,12 +27,12 @@ from wideberth.core.codes import encode_as
 from wideberth.core.exact import Floats, Ints
 from wideberth.core.types import infer_type
 from wideberth.errors import ParameterError, TableError
-from wideberth.labels import Axis, Published
-from wideberth.policy.spec import names_of
-from wideberth.policy.two_tables import table_of
+from wideberth.labels import PublishedBoxes, PublishedQuasi
+from wideberth.policy.spec import columns_named
+from wideberth.policy.two_tables import read_if_path
 from wideberth.principles.columns import require_column
-from wideberth.utility.metrics.spans import covered, has_missing
-from wideberth.utility.queries import ORIGINAL, RELEASE, encoded_alike, require_read, told_by
+from wideberth.utility.metrics.spans import covered_amounts, has_missing
+from wideberth.utility.queries import ORIGINAL, RELEASE, encoded_alike, release_facts, require_read
 
 #: More rows are not looked at.
 MOST_ROWS = 50_000
@@ -161,7 +161,7 @@ def probe(
     generalised; that of the original has not. See the module's documentation.
     """
     _require_models()
-    if (said := told_by(release)) is not None:
+    if (said := release_facts(release)) is not None:
         if said.second is not None:
             raise ParameterError(
                 "an anatomised release does not say which row has which value",
@@ -177,8 +177,8 @@ def probe(
     if not 0 < test < 1:
         raise ParameterError("test must be a share between 0 and 1", hint="test=0.3")
     given = (release, original)
-    frame, before = (io.adopt(table_of(table, None))[0] for table in given)
-    names = [name for name in names_of(features, before.columns) if name != target]
+    frame, before = (io.adopt(read_if_path(table, None))[0] for table in given)
+    names = [name for name in columns_named(features, before.columns) if name != target]
     for name in [*names, target]:
         require_column(before, name, ORIGINAL)
     require_column(frame, target, RELEASE)
@@ -188,7 +188,7 @@ def probe(
                 f"{where} has {table.height:,} rows, too few to train and test models",
                 hint=f"{LEAST_ROWS} rows at least",
             )
-    published = Published.read(
+    published = PublishedBoxes.read(
         frame, names, original=before, hierarchies=hierarchies or {}, types=types or {}
     )
     require_read(published)
@@ -223,7 +223,9 @@ class _Goal:
         return cls(known.name, True, of_code[column.codes], of_code[theirs])
 
 
-def _probed(published: Published, goal: _Goal, names: list[str], test: float, seed: int) -> Probe:
+def _probed(
+    published: PublishedBoxes, goal: _Goal, names: list[str], test: float, seed: int
+) -> Probe:
     rng = np.random.default_rng(seed)
     rows = [np.flatnonzero(~np.isnan(values)) for values in (goal.original, goal.release)]
     own, theirs = (rng.permutation(some)[:MOST_ROWS] for some in rows)
@@ -261,7 +263,7 @@ def _probed(published: Published, goal: _Goal, names: list[str], test: float, se
     )
 
 
-def _features(axis: Axis) -> Floats:
+def _features(axis: PublishedQuasi) -> Floats:
     """Return what a model sees of each value of a quasi-identifier; the last row is for missing."""
     # A number is its distance from the mean, in standard deviations; a category of few values one
     # column each, of many its place in their order. One more column tells that a value is missing.
@@ -278,21 +280,21 @@ def _features(axis: Axis) -> Floats:
     return seen
 
 
-def _exact(published: Published, rows: Ints) -> Floats:
+def _exact(published: PublishedBoxes, rows: Ints) -> Floats:
     """Return what a model sees of rows of the original."""
     axes = [(axis, axis.points) for axis in published.axes if axis.points is not None]
     return np.hstack([_features(axis)[points[rows]] for axis, points in axes])
 
 
-def _expected(published: Published, rows: Ints) -> Floats:
+def _expected(published: PublishedBoxes, rows: Ints) -> Floats:
     """Return what a model sees of published rows."""
     parts = []
     for axis in published.axes:
         seen, counted = _features(axis), np.ones(len(axis.atoms) + 1)
         if not has_missing(axis):
             seen[-1], counted[-1] = 0.0, 0.0
-        total = np.maximum(covered(axis, counted), 1.0)
-        of_label = np.column_stack([covered(axis, column) / total for column in seen.T])
+        total = np.maximum(covered_amounts(axis, counted), 1.0)
+        of_label = np.column_stack([covered_amounts(axis, column) / total for column in seen.T])
         parts.append(of_label[axis.labels[rows]])
     return np.hstack(parts)
 

@@ -16,9 +16,9 @@ from wideberth.core.groups import Groups, Partition
 from wideberth.core.strings import as_string, is_text
 from wideberth.core.types import convert, infer_type
 from wideberth.errors import ParameterError, TableError
-from wideberth.labels import Published
-from wideberth.policy.two_tables import QUASI_TABLE, SENSITIVE_TABLE, TwoTables, table_of
-from wideberth.principles.columns import require_column, told_of
+from wideberth.labels import PublishedBoxes
+from wideberth.policy.two_tables import QUASI_TABLE, SENSITIVE_TABLE, AnatomyTables, read_if_path
+from wideberth.principles.columns import name_table_in_errors, require_column
 from wideberth.utility.metrics.spans import has_missing
 from wideberth.utility.workload import QueryError, Workload, anatomy_answers, answers, box_answers
 
@@ -94,7 +94,7 @@ def query_error(
         "queries": queries,
         "seed": seed,
     }
-    if (said := told_by(release)) is not None:
+    if (said := release_facts(release)) is not None:
         quasi, sensitive = quasi or said.quasi, sensitive or said.sensitive[0]
         hierarchies, types = said.reading(hierarchies, types)
         if said.second is None:
@@ -115,22 +115,26 @@ def query_error(
         )
     if len({*names, sensitive}) <= len(names):
         raise ParameterError("a column is named twice", hint="name each once")
-    original = io.adopt(table_of(table, None))[0]
+    original = io.adopt(read_if_path(table, None))[0]
     for name in [*names, sensitive]:
         require_column(original, name, ORIGINAL)
     if release is None:
-        exact, counted = (io.adopt(table_of(t, None))[0] for t in (quasi_table, sensitive_table))
-        return _of_anatomy(original, names, sensitive, TwoTables.of(exact, counted, group), asked)
-    frame = io.adopt(table_of(release, None))[0]
+        exact, counted = (
+            io.adopt(read_if_path(t, None))[0] for t in (quasi_table, sensitive_table)
+        )
+        return _of_anatomy(
+            original, names, sensitive, AnatomyTables.of(exact, counted, group), asked
+        )
+    frame = io.adopt(read_if_path(release, None))[0]
     require_column(frame, sensitive, RELEASE)
-    published = Published.read(
+    published = PublishedBoxes.read(
         frame, names, original=original, hierarchies=hierarchies or {}, types=types or {}
     )
     return _of_boxes(published, original[sensitive], frame[sensitive], asked)
 
 
 def box_query_error(
-    published: Published, groups: Groups, values: Codes, **asked: Any
+    published: PublishedBoxes, groups: Groups, values: Codes, **asked: Any
 ) -> QueryError:
     """Measure the query error of a release and an original that were read before."""
     require_read(published)
@@ -142,7 +146,7 @@ def box_query_error(
     )
 
 
-def require_read(published: Published) -> None:
+def require_read(published: PublishedBoxes) -> None:
     """Refuse labels of which nobody knows what they cover."""
     for axis in published.axes:
         if not axis.read:
@@ -153,7 +157,7 @@ def require_read(published: Published) -> None:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Told:
+class ReleaseFacts:
     """What a release object knows of itself."""
 
     table: object
@@ -174,13 +178,13 @@ class Told:
         )
 
 
-def told_by(release: object) -> Told | None:
+def release_facts(release: object) -> ReleaseFacts | None:
     """Return what a `Release` knows of itself; None of anything else."""
     question, manifest = (getattr(release, name, None) for name in ("question", "manifest"))
     if not isinstance(question, Mapping) or not isinstance(manifest, Mapping):
         return None
     roles = manifest.get("roles", question)
-    return Told(
+    return ReleaseFacts(
         table=getattr(release, "table", None),
         second=getattr(release, "sensitive", None),
         quasi=list(roles["quasi"]),
@@ -192,7 +196,7 @@ def told_by(release: object) -> Told | None:
 
 
 def _of_boxes(
-    published: Published, original: pl.Series, released: pl.Series, asked: Mapping[str, Any]
+    published: PublishedBoxes, original: pl.Series, released: pl.Series, asked: Mapping[str, Any]
 ) -> QueryError:
     values, theirs = encoded_alike(original, released, RELEASE)
     groups = published.boxes.histograms(Column(theirs, values.domain))
@@ -203,7 +207,7 @@ def _of_anatomy(
     original: pl.DataFrame,
     names: Sequence[str],
     sensitive: str,
-    two: TwoTables,
+    two: AnatomyTables,
     asked: Mapping[str, Any],
 ) -> QueryError:
     for frame, wanted, where in [
@@ -233,7 +237,7 @@ def encoded_alike(known: pl.Series, published: pl.Series, where: str) -> tuple[C
         both = _read_together(known, published, kind)
     except TableError:
         convert(known, kind)
-        with told_of(where):
+        with name_table_in_errors(where):
             convert(published, kind)
         raise
     except pl.exceptions.PolarsError:  # its message may quote values
@@ -262,7 +266,7 @@ def _read_together(known: pl.Series, published: pl.Series, kind: str) -> pl.Seri
     return pl.concat(frames, how="vertical_relaxed").to_series()
 
 
-def _histograms(two: TwoTables, codes: Codes, width: int) -> Groups:
+def _histograms(two: AnatomyTables, codes: Codes, width: int) -> Groups:
     """Gather the lines of a sensitive table by group, whatever their order."""
     domain = Domain(name=two.value, histogram=np.zeros(width, dtype=np.int64))
     partition = Partition(np.repeat(two.owner, two.counts), int(two.member.max()) + 1)

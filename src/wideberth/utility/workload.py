@@ -28,7 +28,7 @@ from wideberth.core.exact import Bools, Floats, Ints, fraction
 from wideberth.core.groups import Groups
 from wideberth.core.text import as_html
 from wideberth.errors import ParameterError
-from wideberth.labels import Published
+from wideberth.labels import PublishedBoxes
 from wideberth.utility.metrics.spans import has_missing
 
 if TYPE_CHECKING:
@@ -218,7 +218,7 @@ def anatomy_answers(
     return found
 
 
-def box_answers(workload: Workload, published: Published, groups: Groups) -> Floats:
+def box_answers(workload: Workload, published: PublishedBoxes, groups: Groups) -> Floats:
     """Estimate the answers to queries from generalised quasi-identifiers.
 
     The rows of a box are taken to lie evenly among all values that its labels cover: the share of
@@ -248,7 +248,7 @@ def box_answers(workload: Workload, published: Published, groups: Groups) -> Flo
     >>> ask = Workload(
     ...     first=np.array([[0, 1]]), last=np.array([[2, 1]]), asked=np.array([[True, True]])
     ... )
-    >>> box_answers(ask, Published.read(release, ["age"]), Groups.of([[0, 1]], width=2))
+    >>> box_answers(ask, PublishedBoxes.read(release, ["age"]), Groups.of([[0, 1]], width=2))
     array([0.75])
     """
     from wideberth.kernels.exposure import expected, shares

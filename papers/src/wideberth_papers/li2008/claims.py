@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from statistics import fmean
 
-from wideberth.core.text import listed, percent
+from wideberth.core.text import join_names, percent
 from wideberth_papers.li2008.releases import (
     ABSOLUTE,
     BEST,
@@ -172,7 +172,7 @@ def _missing(rows: Rows, x: str) -> list[Finding]:
     at = sorted({row[x] for row in rows if row["method"] == PAPER and row["error"] is None})
     if not at:
         return []
-    where = listed([f"{value:g}" for value in at])
+    where = join_names([f"{value:g}" for value in at])
     return [Finding("open", f"It has no result on this table at {_SIGNS[x]} = {where}.")]
 
 
@@ -247,7 +247,7 @@ def _less(rows: Rows, method: str, other: str, *, always: bool = False) -> Findi
     worst = max(lost, key=lambda where: mine[where] - theirs[where])
     against = f"{method} err by {percent(mine[worst])}, {_the(other)} by {percent(theirs[worst])}"
     if not always and 2 * len(lost) < len(both) and shares and fmean(shares) < 1:
-        return Finding("differs", f"{said}; it is not less at {listed(lost)}.")
+        return Finding("differs", f"{said}; it is not less at {join_names(lost)}.")
     if not _middling(rows):
         return Finding("open", f"{said}: the table is too small to tell.")
     return Finding("fails", f"{said}.", f"{against} at {worst}")

@@ -20,7 +20,7 @@ import polars as pl
 from wideberth.core.codes import Codes, Column, Domain, encode
 from wideberth.core.exact import Ints
 from wideberth.errors import TableError
-from wideberth.labels import Published
+from wideberth.labels import PublishedBoxes
 from wideberth.utility.perturbation import Span, perturb, perturbed_answers
 from wideberth.utility.workload import QueryError, Workload, answers, box_answers
 from wideberth_papers.sources import Shape
@@ -124,7 +124,7 @@ class Ground:
 
     def errors(self, release: pl.DataFrame, asked: Iterable[Asked]) -> list[QueryError]:
         """Measure how well a generalised table answers each kind of queries."""
-        boxes = Published.read(release, self.shape.quasi, original=self._everything)
+        boxes = PublishedBoxes.read(release, self.shape.quasi, original=self._everything)
         domain = Domain(name=self.sensitive, histogram=np.zeros(self.size, dtype=np.int64))
         places = self._placed(release[self.sensitive].to_numpy().astype(np.int64))
         groups = boxes.boxes.histograms(Column(places.astype(np.int32), domain))

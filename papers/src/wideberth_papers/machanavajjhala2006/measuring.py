@@ -18,7 +18,7 @@ import polars as pl
 from wideberth.checks.check import check
 from wideberth.errors import InfeasibleError
 from wideberth.release.anonymize import anonymize
-from wideberth.release.lattice import Figures, Lattice, lattice
+from wideberth.release.lattice import Lattice, NodeFigures, lattice
 from wideberth_papers.sources import Source
 from wideberth_papers.study import Row
 
@@ -134,7 +134,7 @@ def attacked(
             }
 
 
-def minimal_tables(asked: Mapping[str, Any]) -> list[Figures]:
+def minimal_tables(asked: Mapping[str, Any]) -> list[NodeFigures]:
     """Return all minimal tables; none if even the coarsest one does not satisfy."""
     found = _search(asked)
     return [] if found is None else sorted(found.minimal, key=lambda one: [*one.levels.values()])

@@ -17,7 +17,13 @@ import polars as pl
 from wideberth.checks.check import check
 from wideberth.core.exact import Bools
 from wideberth.errors import VerificationError
-from wideberth.principles import AlphaKAnonymity, Dissimilarity, EpsilonMAnonymity, Principle, plain
+from wideberth.principles import (
+    AlphaKAnonymity,
+    Dissimilarity,
+    EpsilonMAnonymity,
+    Principle,
+    plain_value,
+)
 from wideberth.principles.convert import (
     implied_by_alpha_k,
     implied_by_breach,
@@ -195,7 +201,7 @@ def _simplest(groups: Sequence[Sequence[Any]]) -> str | None:
 
 
 def _parameters(principle: Dissimilarity) -> str:
-    return f"δ = {plain(principle.delta)}, k = {principle.k}"
+    return f"δ = {plain_value(principle.delta)}, k = {principle.k}"
 
 
 def judge_relation(rows: Rows, other: str) -> Verdict:

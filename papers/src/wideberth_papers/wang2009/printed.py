@@ -11,7 +11,7 @@ import polars as pl
 
 from wideberth import datasets
 from wideberth.checks.check import claims
-from wideberth.core.codes import encode, join
+from wideberth.core.codes import encode, join_columns
 from wideberth.distances import space
 from wideberth.principles import Dissimilarity
 from wideberth.release.anonymize import anonymize
@@ -62,7 +62,7 @@ def _regrouped(printed: pl.DataFrame) -> pl.DataFrame:
 
 
 def _described(group: pl.DataFrame, panel: str) -> Iterator[Row]:
-    column = join("disease", [encode(group[part]) for part in DISEASE])
+    column = join_columns("disease", [encode(group[part]) for part in DISEASE])
     apart = space(column.domain, "variational")
     codes = column.codes.astype(np.int64)
     one, two = (apart.within(epsilon).matrix(codes) for epsilon in (_NEAR, _TWICE))

@@ -10,8 +10,8 @@ import numpy as np
 from wideberth.checks.advise import advise
 from wideberth.core.exact import Bools
 from wideberth.errors import VerificationError
-from wideberth.principles.partition.decide import Answer, decide
-from wideberth.principles.partition.swap import Cap, Relation
+from wideberth.principles.partition.decide import PartitionAnswer, decide_partition
+from wideberth.principles.partition.swap import NeighborCap, SimilarityMatrix
 from wideberth_papers.plotting import Axis, bars
 from wideberth_papers.study import Row, Rows, Spec, Verdict
 from wideberth_papers.wang2009.graphs import (
@@ -273,8 +273,12 @@ def measure_solver(n: int, tables: int, seed: int) -> Iterator[Row]:
 
 def _quick(near: Bools, delta: Fraction, k: int) -> str:
     """Ask for what is found without trying everything."""
-    answer: Answer = decide(
-        Relation(near), np.arange(len(near)), Cap.of_share(delta), max(k, 2), exact=False
+    answer: PartitionAnswer = decide_partition(
+        SimilarityMatrix(near),
+        np.arange(len(near)),
+        NeighborCap.of_share(delta),
+        max(k, 2),
+        exact=False,
     )
     if answer.labels is not None and not holds(near, answer.labels.tolist(), delta, k):
         raise defect("groups are not dissimilar", near, delta, k)

@@ -14,15 +14,22 @@ from typing import Any
 import numpy as np
 
 from wideberth.algorithms.lattice.measures import (
-    NCP,
-    ByAttribute,
-    BySize,
-    Custom,
+    AttributeMeasure,
+    CustomMeasure,
     Facts,
-    Measure,
-    levels_of,
+    NCPMeasure,
+    NodeMeasure,
+    SizeMeasure,
+    node_levels,
 )
-from wideberth.algorithms.lattice.problem import Engine, Ground, Node, Prices, Verdict, outer_sum
+from wideberth.algorithms.lattice.problem import (
+    LatticeNode,
+    LatticeProblem,
+    NodeChecker,
+    NodeResult,
+    Prices,
+    outer_sum,
+)
 from wideberth.core.exact import Floats, Ints
 from wideberth.errors import ParameterError
 
@@ -34,7 +41,7 @@ from wideberth.errors import ParameterError
 # run.
 
 
-def marks() -> Any:
+def bounds_module() -> Any:
     """Return the module to use: the compiled one, if numba has been loaded anyway."""
     if "numba" in sys.modules:
         from wideberth.kernels import lattice_judge
@@ -100,12 +107,12 @@ def _dims(nodes: int, strides: Ints) -> tuple[int, ...]:
 class Bounds(ABC):
     """Lower bounds of a measure, for all nodes of a lattice."""
 
-    def __init__(self, ground: Ground, measure: Measure) -> None:
+    def __init__(self, ground: LatticeProblem, measure: NodeMeasure) -> None:
         self.ground = ground
         self.shape = ground.shape
         self.measure = measure
         self.strides = np.array(self.shape.strides, np.int64)
-        self._marks = marks()
+        self._marks = bounds_module()
         self._low = np.zeros(len(self.shape.dims), np.int64)
         self._top = np.array(self.shape.top, np.int64)
         self._at = np.zeros(len(self.shape.dims), np.int64)
@@ -123,14 +130,14 @@ class Bounds(ABC):
         return self.floor
 
     @abstractmethod
-    def score(self, node: Node, verdict: Verdict) -> float:
+    def score(self, node: LatticeNode, verdict: NodeResult) -> float:
         """Return what is minimised: the measure itself, or something that grows with it."""
 
     def shown(self, score: float) -> float:
         """Return the measure of a score."""
         return score
 
-    def learn(self, node: Node, verdict: Verdict) -> None:
+    def learn(self, node: LatticeNode, verdict: NodeResult) -> None:
         """Draw conclusions from a check. The node itself needs no further one."""
         here = np.array(node, np.int64)
         if verdict.lost > self.ground.limit:
@@ -139,7 +146,7 @@ class Bounds(ABC):
         self._infer(here, verdict)
         self.floor[self.shape.index(node)] = np.inf
 
-    def _infer(self, here: Any, verdict: Verdict) -> None:  # noqa: B027 - by default, nothing
+    def _infer(self, here: Any, verdict: NodeResult) -> None:  # noqa: B027 - by default, nothing
         """Raise bounds of other nodes."""
 
     def _lift(self, bounds: Floats, low: Any, high: Any, terms: Floats) -> None:
@@ -149,9 +156,9 @@ class Bounds(ABC):
 class AttributeBounds(Bounds):
     """Bounds of a measure that adds up what quasi-identifiers lose."""
 
-    measure: ByAttribute
+    measure: AttributeMeasure
 
-    def __init__(self, ground: Ground, measure: ByAttribute) -> None:
+    def __init__(self, ground: LatticeProblem, measure: AttributeMeasure) -> None:
         super().__init__(ground, measure)
         self.prices = Prices(ground.ladders, measure.price)
         weights = np.array([ladder.quasi.weight for ladder in ground.ladders])
@@ -163,7 +170,7 @@ class AttributeBounds(Bounds):
             [w * measure.bend(x) for w, x in zip(self.weights, self.prices.means, strict=True)]
         ).ravel()
 
-    def score(self, node: Node, verdict: Verdict) -> float:
+    def score(self, node: LatticeNode, verdict: NodeResult) -> float:
         """Add up what quasi-identifiers lose."""
         losses = self.means[range(len(node)), node] + verdict.here / self.ground.rows
         return float(self.weights @ self.measure.bend(losses))
@@ -172,7 +179,7 @@ class AttributeBounds(Bounds):
         """Return the measure."""
         return float(self.measure.unbend(score))
 
-    def _infer(self, here: Any, verdict: Verdict) -> None:
+    def _infer(self, here: Any, verdict: NodeResult) -> None:
         if verdict.lost:
             losses = self.means + (verdict.below / self.ground.rows)[:, None]
             terms = self.weights[:, None] * self.measure.bend(losses)
@@ -182,9 +189,9 @@ class AttributeBounds(Bounds):
 class SizeBounds(Bounds):
     """Bounds of a measure of the sizes of groups."""
 
-    measure: BySize
+    measure: SizeMeasure
 
-    def __init__(self, ground: Ground, measure: BySize) -> None:
+    def __init__(self, ground: LatticeProblem, measure: SizeMeasure) -> None:
         super().__init__(ground, measure)
         self.apart = np.zeros(self.shape.nodes)
         self.two_sided = ground.limit > 0  # else the first admissible node settles all above it
@@ -193,18 +200,18 @@ class SizeBounds(Bounds):
         """Return the bound of each node."""
         return self.floor + self.apart
 
-    def score(self, node: Node, verdict: Verdict) -> float:
+    def score(self, node: LatticeNode, verdict: NodeResult) -> float:
         """Return the measure."""
         return self.measure.score(verdict, self.ground.rows)
 
-    def learn(self, node: Node, verdict: Verdict) -> None:
+    def learn(self, node: LatticeNode, verdict: NodeResult) -> None:
         """Learn from a check; also of a node that is ruled out, for coarser ones may not be."""
         terms = self._terms
         terms[0] = self.measure.floor(verdict, self.ground.rows, self.ground.limit)
         self._lift(self.floor, np.array(node, np.int64), self._top, terms)
         super().learn(node, verdict)
 
-    def _infer(self, here: Any, verdict: Verdict) -> None:
+    def _infer(self, here: Any, verdict: NodeResult) -> None:
         if apart := self.measure.apart(verdict):
             self._terms[0] = apart
             self._lift(self.apart, self._low, here, self._terms)
@@ -213,15 +220,15 @@ class SizeBounds(Bounds):
 class NoBounds(Bounds):
     """A measure of which nothing is known."""
 
-    measure: Custom
+    measure: CustomMeasure
 
-    def __init__(self, ground: Ground, measure: Custom) -> None:
+    def __init__(self, ground: LatticeProblem, measure: CustomMeasure) -> None:
         super().__init__(ground, measure)
-        self.prices = Prices(ground.ladders, NCP().price)
+        self.prices = Prices(ground.ladders, NCPMeasure().price)
         self.floor -= np.inf
-        self.engine: Engine | None = None
+        self.engine: NodeChecker | None = None
 
-    def score(self, node: Node, verdict: Verdict) -> float:
+    def score(self, node: LatticeNode, verdict: NodeResult) -> float:
         """Ask the function."""
         ground, engine, prices = self.ground, self.engine, self.prices
         assert engine is not None  # noqa: S101 - set before the search
@@ -229,7 +236,7 @@ class NoBounds(Bounds):
         means = [means[rung] for means, rung in zip(prices.means, node, strict=True)]
         losses = np.array(means) + verdict.here / ground.rows
         facts = Facts(
-            levels=levels_of(ground.ladders, node),
+            levels=node_levels(ground.ladders, node),
             rows=ground.rows,
             suppressed=verdict.suppressed,
             groups=verdict.kept,
@@ -244,11 +251,11 @@ class NoBounds(Bounds):
         return float(score)
 
 
-def bounds_for(ground: Ground, measure: Measure) -> Bounds:
+def bounds_for(ground: LatticeProblem, measure: NodeMeasure) -> Bounds:
     """Return the bounds of a measure."""
-    if isinstance(measure, ByAttribute):
+    if isinstance(measure, AttributeMeasure):
         return AttributeBounds(ground, measure)
-    if isinstance(measure, BySize):
+    if isinstance(measure, SizeMeasure):
         return SizeBounds(ground, measure)
-    assert isinstance(measure, Custom)  # noqa: S101 - there are no others
+    assert isinstance(measure, CustomMeasure)  # noqa: S101 - there are no others
     return NoBounds(ground, measure)

@@ -14,16 +14,26 @@ from time import monotonic
 import numpy as np
 
 from wideberth.algorithms.lattice.bounds import NoBounds, bounds_for
-from wideberth.algorithms.lattice.measures import ByAttribute, Facts, Measure, measure_of
-from wideberth.algorithms.lattice.problem import Engine, Ground, Prices
-from wideberth.algorithms.lattice.rule_judge import Plain, partition_at, satisfying
-from wideberth.algorithms.lattice.search import Boxes, Budget, Found, Probe, optimum
+from wideberth.algorithms.lattice.measures import AttributeMeasure, Facts, NodeMeasure, measure_of
+from wideberth.algorithms.lattice.problem import LatticeProblem, NodeChecker, Prices
+from wideberth.algorithms.lattice.rule_judge import (
+    PlainNodeChecker,
+    node_partition,
+    satisfying_groups,
+)
+from wideberth.algorithms.lattice.search import (
+    BoxSearch,
+    NodeChecks,
+    SearchBudget,
+    SearchResult,
+    optimum,
+)
 from wideberth.core.exact import Ints
-from wideberth.core.groups import Partition, tally
+from wideberth.core.groups import Partition, count_group_rows
 from wideberth.core.progress import Progress
 from wideberth.errors import InfeasibleError, ParameterError
-from wideberth.principles.base import rows
-from wideberth.principles.feasibility.refusal import Alternative, refusal, weaker
+from wideberth.principles.base import rows_in_words
+from wideberth.principles.feasibility.refusal import Alternative, infeasible_error, weaker
 
 #: More nodes are not listed: that would take more memory than the table.
 LISTED = 5_000_000
@@ -43,11 +53,13 @@ MEGABYTE = 2**20
 
 
 @dataclass(frozen=True)
-class Settings:
+class SearchSettings:
     """How to search."""
 
-    measure: str | Measure | Callable[[Facts], float] = "loss"  # what is to be as small as possible
-    budget: Budget = field(default_factory=Budget)
+    measure: str | NodeMeasure | Callable[[Facts], float] = (
+        "loss"  # what is to be as small as possible
+    )
+    budget: SearchBudget = field(default_factory=SearchBudget)
     memory: int = 1024  # how many megabytes tables of nodes may take
     rounds: int = 0  # how often suppressed rows may be generalised by themselves
 
@@ -56,7 +68,7 @@ class Settings:
 class Round:
     """Rows that share one level per quasi-identifier."""
 
-    found: Found
+    found: SearchResult
     entries: Ints  # those of the ground that are published so, ascending
     checks: int  # how many nodes were checked
 
@@ -68,11 +80,11 @@ class Round:
 
 
 @dataclass(frozen=True, eq=False)
-class Generalized:
+class Generalization:
     """What became of a table."""
 
-    ground: Ground
-    measure: Measure
+    ground: LatticeProblem
+    measure: NodeMeasure
     rounds: Sequence[Round]  # one, or more with local recoding
     suppressed: Ints  # the entries of the ground that are left out, ascending
 
@@ -82,13 +94,15 @@ class Generalized:
         labels = np.full(self.ground.entries, -1, dtype=np.int64)
         count = 0
         for one in self.rounds:
-            part = partition_at(self.ground.only(one.entries), one.node)
+            part = node_partition(self.ground.only(one.entries), one.node)
             labels[one.entries] = part.labels + count
             count += part.count
         return Partition(labels[labels >= 0].astype(np.int32), count)
 
 
-def generalize(ground: Ground, settings: Settings, progress: Progress | None = None) -> Generalized:
+def generalize(
+    ground: LatticeProblem, settings: SearchSettings, progress: Progress | None = None
+) -> Generalization:
     """Find the best node, and perhaps further ones for the rows that it suppresses."""
     measure = measure_of(settings.measure)
     until = monotonic() + (settings.budget.seconds or 0)
@@ -96,7 +110,7 @@ def generalize(ground: Ground, settings: Settings, progress: Progress | None = N
     left = np.arange(ground.entries)
     part = ground
     while len(left) and len(rounds) <= settings.rounds:
-        budget: Budget | None = settings.budget
+        budget: SearchBudget | None = settings.budget
         if rounds:  # one budget for all of them
             budget = settings.budget.less(sum(one.checks for one in rounds), until)
         if budget is None:
@@ -104,39 +118,43 @@ def generalize(ground: Ground, settings: Settings, progress: Progress | None = N
         probe, found = search(part, measure, replace(settings, budget=budget), progress)
         if found.node is None:
             if not rounds:
-                raise refused(ground, found)
+                raise no_admissible_node_error(ground, found)
             break
-        groups = partition_at(part, found.node)
-        kept = satisfying(part, groups)[groups.labels]
+        groups = node_partition(part, found.node)
+        kept = satisfying_groups(part, groups)[groups.labels]
         rounds.append(Round(found, left[kept], probe.checks))
         left = left[~kept]
         part = ground.only(left)
-    return Generalized(ground, measure, rounds, left)
+    return Generalization(ground, measure, rounds, left)
 
 
 def search(
-    ground: Ground,
-    measure: Measure,
-    settings: Settings,
+    ground: LatticeProblem,
+    measure: NodeMeasure,
+    settings: SearchSettings,
     progress: Progress | None,
     many: int = 1,
-) -> tuple[Probe, Found]:
+) -> tuple[NodeChecks, SearchResult]:
     """Find the best node, or the best few."""
     require_searchable(ground, settings.budget)
     if not _modest(ground):
-        load()
-    if ground.shape.nodes > LISTED or (isinstance(measure, ByAttribute) and _boxes_pay(ground)):
-        boxes = Boxes(ground, measure)
-        probe = Probe(engine_for(ground, boxes.prices, settings), settings.budget, progress)
+        load_kernels()
+    if ground.shape.nodes > LISTED or (
+        isinstance(measure, AttributeMeasure) and _boxes_pay(ground)
+    ):
+        boxes = BoxSearch(ground, measure)
+        probe = NodeChecks(
+            node_checker_for(ground, boxes.prices, settings), settings.budget, progress
+        )
         return probe, boxes.optimum(probe, many)
     bounds = bounds_for(ground, measure)
-    probe = Probe(engine_for(ground, bounds.prices, settings), settings.budget, progress)
+    probe = NodeChecks(node_checker_for(ground, bounds.prices, settings), settings.budget, progress)
     if isinstance(bounds, NoBounds):
         bounds.engine = probe.engine
     return probe, optimum(bounds, probe, many)
 
 
-def _boxes_pay(ground: Ground) -> bool:
+def _boxes_pay(ground: LatticeProblem) -> bool:
     """Return whether boxes are searched faster than a list, despite several times the checks."""
     # Rows count, not entries: of equally good nodes the two searches may find different ones, and a
     # table that is given in another way must not be published in another way.
@@ -145,21 +163,23 @@ def _boxes_pay(ground: Ground) -> bool:
     return ground.shape.nodes > max(_BY_BOXES, effort)
 
 
-def load() -> None:
+def load_kernels() -> None:
     """Load compiled code, which is then used wherever it may be."""
     import wideberth.algorithms.lattice.kernel_judge  # noqa: F401
 
 
-def engine_for(ground: Ground, prices: Prices | None, settings: Settings) -> Engine:
+def node_checker_for(
+    ground: LatticeProblem, prices: Prices | None, settings: SearchSettings
+) -> NodeChecker:
     """Return what checks nodes."""
     if _modest(ground):
-        return Plain(ground, prices)
-    from wideberth.algorithms.lattice.kernel_judge import Compiled
+        return PlainNodeChecker(ground, prices)
+    from wideberth.algorithms.lattice.kernel_judge import CompiledNodeChecker
 
-    return Compiled(ground, prices, settings.memory * MEGABYTE)
+    return CompiledNodeChecker(ground, prices, settings.memory * MEGABYTE)
 
 
-def _modest(ground: Ground) -> bool:
+def _modest(ground: LatticeProblem) -> bool:
     """Return whether the rules themselves check nodes, not compiled code."""
     if not compilable(ground):
         return True
@@ -173,7 +193,7 @@ def _modest(ground: Ground) -> bool:
     return same and rows <= _SOME_ROWS and nodes <= _SOME_NODES and "numba" not in sys.modules
 
 
-def require_searchable(ground: Ground, budget: Budget) -> None:
+def require_searchable(ground: LatticeProblem, budget: SearchBudget) -> None:
     """Refuse a lattice too large to be searched to the end."""
     if ground.shape.nodes > LISTED and budget.endless:
         raise ParameterError(
@@ -182,7 +202,7 @@ def require_searchable(ground: Ground, budget: Budget) -> None:
         )
 
 
-def compilable(ground: Ground) -> bool:
+def compilable(ground: LatticeProblem) -> bool:
     """Return whether every demand has a compiled form, as a test of the group as it is."""
     if ground.rows >= _COUNTED:
         return False
@@ -195,7 +215,7 @@ def compilable(ground: Ground) -> bool:
     return True
 
 
-def refused(ground: Ground, found: Found) -> InfeasibleError:
+def no_admissible_node_error(ground: LatticeProblem, found: SearchResult) -> InfeasibleError:
     """Return the error that there is no admissible node, with what may help."""
     if not found.proven:
         return InfeasibleError(
@@ -205,11 +225,11 @@ def refused(ground: Ground, found: Found) -> InfeasibleError:
     if not ground.limit:
         whole = Partition(np.zeros(ground.entries, dtype=np.int32), 1)
         for demand in ground.demands:
-            groups = tally(whole, demand.column, ground.weights)
+            groups = count_group_rows(whole, demand.column, ground.weights)
             if demand.rule.certain and not demand.rule.feasible(groups)[0]:
                 counts = np.zeros(groups.width, dtype=np.int64)
                 counts[groups.codes] = groups.counts
-                return refusal(demand.principle, demand.column, ground.rows, counts)
+                return infeasible_error(demand.principle, demand.column, ground.rows, counts)
     names = " and ".join(map(str, ground.demands))
     intricate = [demand.principle.name for demand in ground.demands if not demand.rule.monotone]
     hint = "a higher suppression_limit, higher levels, or weaker principles"
@@ -222,13 +242,13 @@ def refused(ground: Ground, found: Found) -> InfeasibleError:
         )
     return InfeasibleError(
         f"none of the {ground.shape.nodes:,} nodes satisfies {names} with at most "
-        f"{rows(ground.limit)} suppressed",
+        f"{rows_in_words(ground.limit)} suppressed",
         hint=hint,
         proposals=[*_limits(ground), *(w for d in ground.demands for w in weaker(d.principle))],
     )
 
 
-def _limits(ground: Ground) -> list[Alternative]:
+def _limits(ground: LatticeProblem) -> list[Alternative]:
     """Return larger shares of rows to leave out, which may help."""
     shares = (share for share in _SHARES if share * ground.rows > max(ground.limit, 1))
     return [

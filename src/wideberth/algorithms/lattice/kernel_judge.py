@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 
 from wideberth.algorithms.demand import Demand
-from wideberth.algorithms.lattice.problem import Ground, Node, Prices, Verdict
+from wideberth.algorithms.lattice.problem import LatticeNode, LatticeProblem, NodeResult, Prices
 from wideberth.core.codes import Column, Domain
 from wideberth.core.exact import Floats, Ints
-from wideberth.core.groups import Partition, tally
+from wideberth.core.groups import Partition, count_group_rows
 from wideberth.errors import ParameterError
-from wideberth.kernels import cache, kinds, lattice_judge, lattice_rollup
-from wideberth.kernels import judge as judging
+from wideberth.kernels import cache, group_tests, kinds, lattice_judge, lattice_rollup
 
 #: Bits of a word of a key.
 _WORD = 63
@@ -24,13 +23,13 @@ _FEW = 64
 #: Room for so many times the groups of the first table.
 _TIMES = 64
 #: Tests of which it is known how much of a failing group can be kept.
-_EASED = (kinds.CROWD, kinds.ENTROPY, kinds.RECURSIVE, kinds.EQUAL, kinds.TREE)
+_EASED = (kinds.CROWD, kinds.ENTROPY, kinds.RECURSIVE, kinds.EQUAL_CLOSENESS, kinds.TREE)
 
 
-class Compiled:
-    """See `wideberth.algorithms.lattice.problem.Engine`."""
+class CompiledNodeChecker:
+    """See `wideberth.algorithms.lattice.problem.NodeChecker`."""
 
-    def __init__(self, ground: Ground, prices: Prices | None, memory: int) -> None:
+    def __init__(self, ground: LatticeProblem, prices: Prices | None, memory: int) -> None:
         tests = any(demand.column is not None for demand in ground.demands)
         cache.warm_for_lattice(tests=tests)
         self.ground = ground
@@ -40,40 +39,42 @@ class Compiled:
         self.court = self._court()
         self.bill = self._bill(prices)
 
-    def check(self, node: Node) -> Verdict:
+    def check(self, node: LatticeNode) -> NodeResult:
         """Judge the groups of a node."""
         table = self._judged(node)
         bill = self.bill
         if bill.totals[lattice_judge.LOST] <= self.ground.limit:
-            lattice_judge.weigh(self.node, table, self.pool, self.layout, self.court, bill)
+            lattice_judge.weigh_suppression(
+                self.node, table, self.pool, self.layout, self.court, bill
+            )
         lost, suppressed, kept, groups, squares, squares_kept, apart = bill.totals.tolist()
         if lost > self.ground.limit:
-            return Verdict(lost, groups=groups, squares=squares)
+            return NodeResult(lost, groups=groups, squares=squares)
         here, below = bill.costs.copy()
-        return Verdict(lost, suppressed, kept, groups, squares, squares_kept, apart, here, below)
+        return NodeResult(lost, suppressed, kept, groups, squares, squares_kept, apart, here, below)
 
-    def sizes(self, node: Node) -> Ints:
+    def sizes(self, node: LatticeNode) -> Ints:
         """Return the sizes of the groups that are kept in a node."""
         begin, many = self.pool.spans[self._judged(node)]
         sizes = self.pool.sizes[begin : begin + many]
         kept: Ints = sizes[self.bill.fine[:many] != 0].astype(np.int64)
         return kept
 
-    def price(self, node: Node, prices: Prices) -> Floats:
+    def price(self, node: LatticeNode, prices: Prices) -> Floats:
         """Return what suppressed rows cost in a node, by quasi-identifier, at other prices."""
         table = self._judged(node)
         bill = self.bill._replace(**self._priced(prices))
-        lattice_judge.weigh(self.node, table, self.pool, self.layout, self.court, bill)
+        lattice_judge.weigh_suppression(self.node, table, self.pool, self.layout, self.court, bill)
         costs: Floats = bill.costs[0].copy()
         return costs
 
-    def _judged(self, node: Node) -> int:
+    def _judged(self, node: LatticeNode) -> int:
         """Judge a node as far as it takes; return which is its table."""
         self.node[:] = node
         pool, court, bill = self.pool, self.court, self.bill
-        table = lattice_judge.reach(self.node, pool, self.layout, self.room, court, bill)
+        table = lattice_judge.reach_node(self.node, pool, self.layout, self.room, court, bill)
         if len(court.tests) and bill.totals[lattice_judge.LOST] <= court.limit:
-            lattice_judge.judge(table, pool, court, bill)
+            lattice_judge.judge_node_groups(table, pool, court, bill)
         return table
 
     # ---- sensitive values
@@ -99,7 +100,7 @@ class Compiled:
         widths = [column.domain.size for column, _ in self.attributes]
         return np.cumsum([0, *widths]).tolist()
 
-    def _court(self) -> lattice_judge.Court:
+    def _court(self) -> lattice_judge.LatticeTests:
         lines, eased, tables, offset = [], [], [np.zeros(0, np.int64)], 0
         for (column, demands), begin in zip(self.attributes, self.offsets, strict=False):
             width = column.domain.size
@@ -109,42 +110,42 @@ class Compiled:
                 table = kernel.table.astype(np.int64)
                 if kernel.kind == kinds.CROWD and not len(table):
                     table = np.arange(width)  # each value is similar to itself alone
-                line = np.zeros(judging.COLUMNS, np.int64)
-                line[: judging.NUMBERS] = kernel.kind, begin, width, offset
-                line[judging.NUMBERS :][: len(kernel.numbers)] = kernel.numbers
+                line = np.zeros(group_tests.COLUMNS, np.int64)
+                line[: group_tests.NUMBERS] = kernel.kind, begin, width, offset
+                line[group_tests.NUMBERS :][: len(kernel.numbers)] = kernel.numbers
                 lines.append(line)
                 eased.append(self._eased(demand, line))
                 tables.append(table)
                 offset += len(table)
-        shape = len(lines), judging.COLUMNS
+        shape = len(lines), group_tests.COLUMNS
         tests = np.array(lines, np.int64).reshape(shape)
-        judge = judging.Judge(1, 0, 0, 0, 0, 1, tests, tables[0])
-        return lattice_judge.Court(
+        judge = group_tests.GroupTests(1, 0, 0, 0, 0, 1, tests, tables[0])
+        return lattice_judge.LatticeTests(
             unit=self.ground.unit,
             limit=self.ground.limit,
             rows=self.ground.rows,
             tests=tests,
             tables=np.concatenate(tables),
             eased=np.array(eased, np.int64).reshape(shape),
-            desk=judging.desk(1, judge),
+            desk=group_tests.make_test_buffers(1, judge),
         )
 
     def _eased(self, demand: Demand, line: Any) -> Any:
         """Return the test of what can be kept of a group that fails."""
         eased = line.copy()
-        kind = int(line[judging.KIND])
+        kind = int(line[group_tests.KIND])
         if demand.rule.upward or not self.ground.limit:
-            eased[judging.KIND] = lattice_judge.NOTHING
+            eased[group_tests.KIND] = lattice_judge.NOTHING
         elif kind not in _EASED:
-            eased[judging.KIND] = lattice_judge.ALL
+            eased[group_tests.KIND] = lattice_judge.ALL
         elif kind == kinds.RECURSIVE:
-            eased[judging.NUMBERS + 5] = 0  # without required values, more can be kept
+            eased[group_tests.NUMBERS + 5] = 0  # without required values, more can be kept
         return eased
 
     # ---- quasi-identifiers
 
     @cached_property
-    def layout(self) -> lattice_rollup.Layout:
+    def layout(self) -> lattice_rollup.KeyLayout:
         """Where quasi-identifiers are in a key, and what raises them."""
         ladders = self.ground.ladders
         levels = max(map(len, ladders))
@@ -157,7 +158,7 @@ class Compiled:
             crowding[i, : len(ladder)] = ladder.crowding
             deltas.append(change << shift)
             end += len(change)
-        return lattice_rollup.Layout(np.array(self.fields), np.concatenate(deltas), at, crowding)
+        return lattice_rollup.KeyLayout(np.array(self.fields), np.concatenate(deltas), at, crowding)
 
     def _priced(self, prices: Prices | None) -> dict[str, Any]:
         ladders = self.ground.ladders
@@ -172,9 +173,9 @@ class Compiled:
                 end += len(gap)
         return {"prices": np.concatenate([gap for levels in gaps for gap in levels]), "at": at}
 
-    def _bill(self, prices: Prices | None) -> lattice_judge.Bill:
+    def _bill(self, prices: Prices | None) -> lattice_judge.SuppressionCosts:
         groups = int(self.pool.spans[0, lattice_rollup.MANY])
-        return lattice_judge.Bill(
+        return lattice_judge.SuppressionCosts(
             **self._priced(prices),
             fine=np.empty(groups, np.uint8),
             most=np.empty(groups, np.int32),
@@ -185,15 +186,15 @@ class Compiled:
 
     # ---- tables
 
-    def _pool(self, memory: int) -> lattice_rollup.Pool:
+    def _pool(self, memory: int) -> lattice_rollup.TablePool:
         """Count the rows, and reserve memory for more tables."""
         entries, width = self.ground.entries, self.offsets[-1]
         weights = self._weights()
         keys = self._keys()
         words, axes = len(keys), len(self.fields)
-        room = lattice_rollup.make_room(entries, words, width, axes)
-        first = lattice_rollup.make_pool(entries, words, axes)
-        groups = int(lattice_rollup.count(keys, weights, entries, first, room))
+        room = lattice_rollup.make_rollup_buffers(entries, words, width, axes)
+        first = lattice_rollup.make_table_pool(entries, words, axes)
+        groups = int(lattice_rollup.count_keys(keys, weights, entries, first, room))
         label = room.label
         lists = self._lists(label, groups) if width > _FEW else None
         cells = len(lists[1]) if lists else 0
@@ -206,7 +207,7 @@ class Compiled:
                 hint=f"max_memory = {-(-4 * once // 2**20)}",
             )
         times = min(memory // once, _TIMES, (2**31 - 1) // max(cells, 1))
-        pool = lattice_rollup.make_pool(groups * times, words, axes, lines, cells * times)
+        pool = lattice_rollup.make_table_pool(groups * times, words, axes, lines, cells * times)
         pool.keys[:, :groups] = first.keys[:, :groups]
         pool.sizes[:groups] = first.sizes[:groups]
         if lists:
@@ -218,7 +219,7 @@ class Compiled:
                 lattice_rollup.count_values(label, column.codes, weights, offset, pool.lines)
         pool.spans[0] = 0, groups
         pool.state[:] = 1, groups, cells, 0
-        self.room = lattice_rollup.make_room(groups, words, width, axes)
+        self.room = lattice_rollup.make_rollup_buffers(groups, words, width, axes)
         return pool
 
     def _weights(self) -> Any:
@@ -240,7 +241,7 @@ class Compiled:
         """Count the values of all attributes in each group: starts, values, counts."""
         owners, codes, counts = [], [], []
         for (column, _), offset in zip(self.attributes, self.offsets, strict=False):
-            found = tally(Partition(label, groups), column, self.ground.weights)
+            found = count_group_rows(Partition(label, groups), column, self.ground.weights)
             owners.append(found.owner)
             codes.append(found.codes + offset)
             counts.append(found.counts)

@@ -20,13 +20,13 @@ Range: TypeAlias = int | Sequence[int]
 
 
 @dataclass(frozen=True, eq=False)
-class Ladder:
+class QuasiLevels:
     """The levels of one quasi-identifier.
 
     >>> import polars as pl
     >>> from wideberth.hierarchy.quasi import read_quasi
     >>> age = read_quasi(pl.Series("age", [34, 38, 21]), hierarchy={"interval": 10})
-    >>> ladder = Ladder.of(age)
+    >>> ladder = QuasiLevels.of(age)
     >>> [ladder.labels(rung) for rung in range(len(ladder))]
     [['21', '34', '38'], ['20-29', '30-39'], ['*']]
     """
@@ -35,14 +35,14 @@ class Ladder:
     levels: Sequence[int]  # those of the hierarchy that may be used, ascending
 
     @classmethod
-    def of(cls, quasi: Quasi, within: Range | None = None) -> Ladder:
+    def of(cls, quasi: Quasi, within: Range | None = None) -> QuasiLevels:
         """Take all levels of a hierarchy, or those within a range."""
         tree = quasi.tree
         if tree is None:
             raise HierarchyError(
                 f"quasi-identifier '{quasi.name}' has no hierarchy, and the lattice needs its "
                 "levels",
-                hint=offer(quasi),
+                hint=hierarchy_hint(quasi),
             )
         if tree.completed:
             raise HierarchyError(
@@ -168,7 +168,7 @@ class Ladder:
         return self.labels(rung)[int(known.argmax())]
 
 
-def offer(quasi: Quasi) -> str:
+def hierarchy_hint(quasi: Quasi) -> str:
     """Return a hint on how a hierarchy could be made."""
     if quasi.domain.dated:
         rule = 'date = ["month", "year"]'

@@ -14,8 +14,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from wideberth.algorithms.lattice.levels import Ladder
-from wideberth.algorithms.lattice.problem import Node, Prices, Verdict
+from wideberth.algorithms.lattice.levels import QuasiLevels
+from wideberth.algorithms.lattice.problem import LatticeNode, NodeResult, Prices
 from wideberth.core.exact import Floats
 from wideberth.errors import ParameterError
 
@@ -34,7 +34,7 @@ class Facts:
     sizes: Callable[[], Any]  # returns the sizes of the published groups
 
 
-class Measure(ABC):
+class NodeMeasure(ABC):
     """What is lost in a node. One number, lower is better."""
 
     name: ClassVar[str]
@@ -42,14 +42,16 @@ class Measure(ABC):
     reference: ClassVar[str]
 
 
-class ByAttribute(Measure):
+class AttributeMeasure(NodeMeasure):
     """A measure that adds up what quasi-identifiers lose, after bending each one's loss."""
 
     @abstractmethod
-    def price(self, ladder: Ladder, rung: int) -> tuple[float, Floats]:
+    def price(self, ladder: QuasiLevels, rung: int) -> tuple[float, Floats]:
         """Return the mean loss on a level, and how much more each of its codes would lose."""
 
-    def total(self, prices: Prices, ladders: Sequence[Ladder], node: Node, costs: Any) -> float:
+    def total(
+        self, prices: Prices, ladders: Sequence[QuasiLevels], node: LatticeNode, costs: Any
+    ) -> float:
         """Add up what a node loses, given what suppression costs; rows are those of the ladders."""
         rows = ladders[0].rows
         means = [means[rung] for means, rung in zip(prices.means, node, strict=True)]
@@ -69,25 +71,25 @@ class ByAttribute(Measure):
         return total
 
 
-def _mean(ladder: Ladder, rung: int, costs: Floats) -> float:
+def _mean(ladder: QuasiLevels, rung: int, costs: Floats) -> float:
     counts = ladder.counts(rung)
     return float(costs @ counts / counts.sum())
 
 
-class NCP(ByAttribute):
+class NCPMeasure(AttributeMeasure):
     """The mean over rows and quasi-identifiers of the share of the domain that a value spans."""
 
     name = "ncp"
     title = "normalized certainty penalty"
     reference = "Xu, Wang, Pei, Wang, Shi, Fu 2006, Sec. 3"
 
-    def price(self, ladder: Ladder, rung: int) -> tuple[float, Floats]:
+    def price(self, ladder: QuasiLevels, rung: int) -> tuple[float, Floats]:
         """Price a value by the leaves it stands for."""
         costs = ladder.extents(rung)
         return _mean(ladder, rung, costs), 1 - costs
 
 
-class Loss(NCP):
+class LossMeasure(NCPMeasure):
     """The geometric mean over quasi-identifiers of 1 plus that share, less 1."""
 
     name = "loss"
@@ -103,27 +105,27 @@ class Loss(NCP):
         return np.expm1(total)
 
 
-class Precision(ByAttribute):
+class PrecisionMeasure(AttributeMeasure):
     """The mean over rows and quasi-identifiers of the level over the highest one; 1 less Prec."""
 
     name = "precision"
     title = "height of the levels used, 1 - Prec"
     reference = "Sweeney 2002, Def. 4"
 
-    def price(self, ladder: Ladder, rung: int) -> tuple[float, Floats]:
+    def price(self, ladder: QuasiLevels, rung: int) -> tuple[float, Floats]:
         """Price a value by its level; a suppressed row is on the highest."""
         cost = ladder.levels[rung] / max(ladder.tree.height, 1)
         return cost, np.full(ladder.width(rung), 1.0 - cost)
 
 
-class Height(ByAttribute):
+class HeightMeasure(AttributeMeasure):
     """The sum of the levels, whatever is suppressed."""
 
     name = "height"
     title = "sum of the levels"
     reference = "LeFevre, DeWitt, Ramakrishnan 2005; Samarati 2001"
 
-    def price(self, ladder: Ladder, rung: int) -> tuple[float, Floats]:
+    def price(self, ladder: QuasiLevels, rung: int) -> tuple[float, Floats]:
         """Price a level."""
         return float(ladder.levels[rung]), np.zeros(ladder.width(rung))
 
@@ -132,14 +134,14 @@ class Height(ByAttribute):
         return np.ones_like(weights)
 
 
-class NonUniformEntropy(ByAttribute):
+class EntropyMeasure(AttributeMeasure):
     """The bits that generalisation takes from the quasi-identifiers, as a share of all."""
 
     name = "entropy"
     title = "non-uniform entropy"
     reference = "Gionis, Tassa 2009, Sec. 4; De Waal, Willenborg 1999"
 
-    def price(self, ladder: Ladder, rung: int) -> tuple[float, Floats]:
+    def price(self, ladder: QuasiLevels, rung: int) -> tuple[float, Floats]:
         """Price a value by the bits that it lacks."""
         # A row whose value a was generalised to g loses log(n_g / n_a), by how often both occur in
         # the table; a suppressed row log(n / n_a).
@@ -158,60 +160,60 @@ def _xlog(counts: Any) -> Floats:
     return counts * np.log2(np.maximum(counts, 1))
 
 
-class BySize(Measure):
+class SizeMeasure(NodeMeasure):
     """A measure of the sizes of groups."""
 
     @abstractmethod
-    def score(self, verdict: Verdict, rows: int) -> float:
+    def score(self, verdict: NodeResult, rows: int) -> float:
         """Return the measure of a node."""
 
     @abstractmethod
-    def floor(self, verdict: Verdict, rows: int, limit: int) -> float:
+    def floor(self, verdict: NodeResult, rows: int, limit: int) -> float:
         """Return what no coarser node can be better than."""
 
-    def apart(self, verdict: Verdict) -> float:
+    def apart(self, verdict: NodeResult) -> float:
         """Return what lost rows add to that for every finer node at least."""
         return 0.0
 
 
-class Discernibility(BySize):
+class DiscernibilityMeasure(SizeMeasure):
     """The sum of squared sizes; a suppressed row counts as one that is confused with all others."""
 
     name = "discernibility"
     title = "discernibility"
     reference = "Bayardo, Agrawal 2005"
 
-    def score(self, verdict: Verdict, rows: int) -> float:
+    def score(self, verdict: NodeResult, rows: int) -> float:
         """Charge every row the size of its group, and a suppressed one all rows."""
         return float(verdict.squares_kept + verdict.suppressed * rows)
 
-    def floor(self, verdict: Verdict, rows: int, limit: int) -> float:
+    def floor(self, verdict: NodeResult, rows: int, limit: int) -> float:
         """Return the sum of squares: coarser groups are unions of these."""
         return float(verdict.squares)
 
-    def apart(self, verdict: Verdict) -> float:
+    def apart(self, verdict: NodeResult) -> float:
         """Charge a lost row all rows, not those of its group."""
         return float(verdict.apart)
 
 
-class AverageSize(BySize):
+class AverageSizeMeasure(SizeMeasure):
     """The published rows per published group."""
 
     name = "average-size"
     title = "average class size"
     reference = "LeFevre, DeWitt, Ramakrishnan 2006 (without the division by k)"
 
-    def score(self, verdict: Verdict, rows: int) -> float:
+    def score(self, verdict: NodeResult, rows: int) -> float:
         """Return the mean size, infinite if nothing is published."""
         return (rows - verdict.suppressed) / verdict.kept if verdict.kept else float("inf")
 
-    def floor(self, verdict: Verdict, rows: int, limit: int) -> float:
+    def floor(self, verdict: NodeResult, rows: int, limit: int) -> float:
         """Return the least mean: coarser nodes have fewer groups, and suppress up to the limit."""
         return (rows - limit) / verdict.groups
 
 
 @dataclass(frozen=True)
-class Custom(Measure):
+class CustomMeasure(NodeMeasure):
     """A user's measure: a function of `Facts`."""
 
     # nothing is assumed of it, so every node that may be admissible is checked
@@ -225,33 +227,33 @@ class Custom(Measure):
         return getattr(self.function, "__name__", "custom")
 
 
-MEASURES: dict[str, Measure] = {
+NODE_MEASURES: dict[str, NodeMeasure] = {
     measure.name: measure
     for measure in (
-        Loss(),
-        NCP(),
-        Discernibility(),
-        AverageSize(),
-        Precision(),
-        Height(),
-        NonUniformEntropy(),
+        LossMeasure(),
+        NCPMeasure(),
+        DiscernibilityMeasure(),
+        AverageSizeMeasure(),
+        PrecisionMeasure(),
+        HeightMeasure(),
+        EntropyMeasure(),
     )
 }
 
 
-def measure_of(given: str | Callable[[Facts], float] | Measure) -> Measure:
+def measure_of(given: str | Callable[[Facts], float] | NodeMeasure) -> NodeMeasure:
     """Return a measure by name, or a user's function as one."""
-    if isinstance(given, Measure):
+    if isinstance(given, NodeMeasure):
         return given
     if callable(given):
-        return Custom(given)
-    if given not in MEASURES:
+        return CustomMeasure(given)
+    if given not in NODE_MEASURES:
         raise ParameterError(
-            f"measure must be one of {', '.join(MEASURES)}", hint='measure = "loss"'
+            f"measure must be one of {', '.join(NODE_MEASURES)}", hint='measure = "loss"'
         )
-    return MEASURES[given]
+    return NODE_MEASURES[given]
 
 
-def levels_of(ladders: Sequence[Ladder], node: Node) -> dict[str, int]:
+def node_levels(ladders: Sequence[QuasiLevels], node: LatticeNode) -> dict[str, int]:
     """Return the level of the hierarchy for each quasi-identifier of a node."""
     return {ladder.name: ladder.levels[rung] for ladder, rung in zip(ladders, node, strict=True)}

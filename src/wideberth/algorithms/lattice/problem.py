@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 import numpy as np
 
 from wideberth.algorithms.demand import Demand
-from wideberth.algorithms.lattice.levels import Ladder
+from wideberth.algorithms.lattice.levels import QuasiLevels
 from wideberth.core.codes import Column
 from wideberth.core.exact import Floats, Ints
 
@@ -22,7 +22,7 @@ from wideberth.core.exact import Floats, Ints
 # box: a slice of the array.
 
 
-Node: TypeAlias = tuple[int, ...]
+LatticeNode: TypeAlias = tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -40,12 +40,12 @@ class Shape:
     dims: tuple[int, ...]
 
     @property
-    def top(self) -> Node:
+    def top(self) -> LatticeNode:
         """The coarsest node."""
         return tuple(levels - 1 for levels in self.dims)
 
     @property
-    def bottom(self) -> Node:
+    def bottom(self) -> LatticeNode:
         """The finest node."""
         return (0,) * len(self.dims)
 
@@ -59,21 +59,21 @@ class Shape:
         """How far the next level of each quasi-identifier is, counting nodes in a row."""
         return tuple(prod(self.dims[i + 1 :]) for i in range(len(self.dims)))
 
-    def node(self, index: int) -> Node:
+    def node(self, index: int) -> LatticeNode:
         """Return the node at a place in the row of all nodes."""
         return tuple(
             index // step % many for step, many in zip(self.strides, self.dims, strict=True)
         )
 
-    def index(self, node: Node) -> int:
+    def index(self, node: LatticeNode) -> int:
         """Return a node's place in the row of all nodes."""
         return sum(level * step for level, step in zip(node, self.strides, strict=True))
 
-    def below(self, node: Node) -> tuple[slice, ...]:
+    def below(self, node: LatticeNode) -> tuple[slice, ...]:
         """Return the nodes that are no coarser in any quasi-identifier."""
         return tuple([slice(level + 1) for level in node])
 
-    def above(self, node: Node) -> tuple[slice, ...]:
+    def above(self, node: LatticeNode) -> tuple[slice, ...]:
         """Return the nodes that are no finer in any quasi-identifier."""
         return tuple([slice(level, None) for level in node])
 
@@ -100,12 +100,12 @@ def outer_sum(terms: list[Any]) -> Any:
 
 
 @dataclass(frozen=True, eq=False)
-class Ground:
+class LatticeProblem:
     """A table, the levels of its quasi-identifiers, and what is demanded."""
 
     # Codes, of quasi-identifiers and sensitive attributes alike, may be given as their distinct
     # tuples. Such an entry stands for several rows; whatever is found is the same.
-    ladders: Sequence[Ladder]
+    ladders: Sequence[QuasiLevels]
     demands: Sequence[Demand]  # on every published group
     limit: int  # how many rows may be suppressed
     weights: Ints | None = None  # how many rows each entry stands for; None: one
@@ -155,11 +155,11 @@ class Ground:
         rules = [demand.rule for demand in self.demands]
         return all(rule.upward or (rule.monotone and not self.limit) for rule in rules)
 
-    def admits(self, verdict: Verdict) -> bool:
+    def admits(self, verdict: NodeResult) -> bool:
         """Return whether a node may be published."""
         return verdict.lost <= self.limit and verdict.suppressed <= self.limit and verdict.kept > 0
 
-    def only(self, entries: Ints, limit: int | None = None) -> Ground:
+    def only(self, entries: Ints, limit: int | None = None) -> LatticeProblem:
         """Return the ground of some entries alone; demands still refer to the whole table."""
         weights = None if self.weights is None else self.weights[entries]
         ladders = []
@@ -173,14 +173,16 @@ class Ground:
         fewer = {key: Column(c.codes[entries], c.domain) for key, c in columns.items()}
         demands = [replace(d, column=fewer.get(id(d.column))) for d in self.demands]
         most = self.rows_of(entries) if limit is None else limit
-        return Ground(ladders, demands, most, weights)
+        return LatticeProblem(ladders, demands, most, weights)
 
 
 class Prices:
     """What values lose on each level of each quasi-identifier."""
 
     def __init__(
-        self, ladders: Sequence[Ladder], price: Callable[[Ladder, int], tuple[float, Floats]]
+        self,
+        ladders: Sequence[QuasiLevels],
+        price: Callable[[QuasiLevels, int], tuple[float, Floats]],
     ) -> None:
         priced = [[price(ladder, rung) for rung in range(len(ladder))] for ladder in ladders]
         #: By quasi-identifier and level: the mean over all rows, if none is suppressed.
@@ -189,7 +191,7 @@ class Prices:
         self.gaps = [[gap for _, gap in levels] for levels in priced]
 
 
-class Verdict(NamedTuple):
+class NodeResult(NamedTuple):
     """What is known of a node that was checked."""
 
     # Where `lost` is beyond the limit, nothing else is known.
@@ -210,17 +212,17 @@ class Verdict(NamedTuple):
     below: Floats = np.zeros(0)
 
 
-class Engine(Protocol):
+class NodeChecker(Protocol):
     """What checks nodes."""
 
-    def check(self, node: Node) -> Verdict:
+    def check(self, node: LatticeNode) -> NodeResult:
         """Judge the groups of a node."""
         ...
 
-    def sizes(self, node: Node) -> Ints:
+    def sizes(self, node: LatticeNode) -> Ints:
         """Return the sizes of the groups that are kept in a node."""
         ...
 
-    def price(self, node: Node, prices: Prices) -> Floats:
+    def price(self, node: LatticeNode, prices: Prices) -> Floats:
         """Return what suppressed rows cost in a node, by quasi-identifier, at other prices."""
         ...

@@ -10,28 +10,28 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from wideberth.algorithms.lattice.levels import Ladder
-from wideberth.algorithms.lattice.problem import Ground, Node, Prices, Verdict
+from wideberth.algorithms.lattice.levels import QuasiLevels
+from wideberth.algorithms.lattice.problem import LatticeNode, LatticeProblem, NodeResult, Prices
 from wideberth.core.codes import Codes, Column, compress
 from wideberth.core.exact import Bools, Floats, Ints, whole
-from wideberth.core.groups import Groups, Partition, rolled, tally
+from wideberth.core.groups import Groups, Partition, count_group_rows, roll_up
 
 
-class Plain:
-    """See `wideberth.algorithms.lattice.problem.Engine`."""
+class PlainNodeChecker:
+    """See `wideberth.algorithms.lattice.problem.NodeChecker`."""
 
-    def __init__(self, ground: Ground, prices: Prices | None) -> None:
+    def __init__(self, ground: LatticeProblem, prices: Prices | None) -> None:
         self.ground = ground
         self.prices = prices
-        tuples = partition_at(ground, ground.shape.bottom)
+        tuples = node_partition(ground, ground.shape.bottom)
         first = tuples.first_rows()
         self.codes = [ladder.quasi.codes[first] for ladder in ground.ladders]
         columns = dict.fromkeys([None, *(demand.column for demand in ground.demands)])
         self.counted: dict[Column | None, Groups] = {
-            column: tally(tuples, column, ground.weights) for column in columns
+            column: count_group_rows(tuples, column, ground.weights) for column in columns
         }
 
-    def check(self, node: Node) -> Verdict:
+    def check(self, node: LatticeNode) -> NodeResult:
         """Judge the groups of a node."""
         ground = self.ground
         partition, sizes, fine, most = self._groups(node)
@@ -40,13 +40,13 @@ class Plain:
         large = whole(sizes, ground.rows**2)  # for squares
         squares = int(large @ large)
         if lost > ground.limit:
-            return Verdict(lost, groups=len(sizes), squares=squares)
+            return NodeResult(lost, groups=len(sizes), squares=squares)
         here, below = np.zeros(len(node)), np.zeros(len(node))
         if self.prices is not None:
             here = self._cost(node, self.prices, partition, np.where(fine, 0, sizes))
             below = self._cost(node, self.prices, partition, sizes - most)
         apart = (large - most) @ (ground.rows - large)
-        return Verdict(
+        return NodeResult(
             lost=lost,
             suppressed=suppressed,
             kept=int(fine.sum()),
@@ -58,23 +58,23 @@ class Plain:
             below=below,
         )
 
-    def sizes(self, node: Node) -> Ints:
+    def sizes(self, node: LatticeNode) -> Ints:
         """Return the sizes of the groups that are kept in a node."""
         _, sizes, fine, _ = self._groups(node)
         return sizes[fine]
 
-    def price(self, node: Node, prices: Prices) -> Floats:
+    def price(self, node: LatticeNode, prices: Prices) -> Floats:
         """Return what suppressed rows cost in a node, by quasi-identifier, at other prices."""
         partition, sizes, fine, _ = self._groups(node)
         return self._cost(node, prices, partition, np.where(fine, 0, sizes))
 
-    def _groups(self, node: Node) -> tuple[Partition, Ints, Bools, Ints]:
+    def _groups(self, node: LatticeNode) -> tuple[Partition, Ints, Bools, Ints]:
         """Return the groups of a node, their sizes, which satisfy, and what can be kept of each."""
-        partition = merged([x.codes[r][c] for x, r, c in self._raised(node)])
-        sizes = rolled(self.counted[None], partition).sizes
+        partition = group_equal_columns([x.codes[r][c] for x, r, c in self._raised(node)])
+        sizes = roll_up(self.counted[None], partition).sizes
         return partition, sizes, *self._judged(partition, sizes)
 
-    def _cost(self, node: Node, prices: Prices, partition: Partition, rows: Ints) -> Floats:
+    def _cost(self, node: LatticeNode, prices: Prices, partition: Partition, rows: Ints) -> Floats:
         """Add up what suppressed rows cost, given how many there are of each group."""
         one = partition.first_rows()
         costs = np.zeros(len(node))
@@ -82,7 +82,7 @@ class Plain:
             costs[i] = prices.gaps[i][rung][ladder.codes[rung][codes[one]]] @ rows
         return costs
 
-    def _raised(self, node: Node) -> Iterator[tuple[Ladder, int, Codes]]:
+    def _raised(self, node: LatticeNode) -> Iterator[tuple[QuasiLevels, int, Codes]]:
         return zip(self.ground.ladders, node, self.codes, strict=True)
 
     def _judged(self, partition: Partition, sizes: Ints) -> tuple[Bools, Ints]:
@@ -90,7 +90,7 @@ class Plain:
         fine = np.ones(len(sizes), dtype=bool)
         most = np.where(sizes >= self.ground.unit, sizes, 0)
         for demand in self.ground.demands:
-            groups = rolled(self.counted[demand.column], partition)
+            groups = roll_up(self.counted[demand.column], partition)
             rule = demand.rule
             satisfied = rule.satisfies(groups)
             fine &= satisfied
@@ -102,20 +102,22 @@ class Plain:
         return fine, most
 
 
-def partition_at(ground: Ground, node: Node) -> Partition:
+def node_partition(ground: LatticeProblem, node: LatticeNode) -> Partition:
     """Group the entries as a node does."""
-    return merged([x.codes[r][x.quasi.codes] for x, r in zip(ground.ladders, node, strict=True)])
+    return group_equal_columns(
+        [x.codes[r][x.quasi.codes] for x, r in zip(ground.ladders, node, strict=True)]
+    )
 
 
-def satisfying(ground: Ground, partition: Partition) -> Bools:
+def satisfying_groups(ground: LatticeProblem, partition: Partition) -> Bools:
     """Return which groups satisfy all demands."""
     fine = np.ones(partition.count, dtype=bool)
     for demand in ground.demands:
-        fine &= demand.rule.satisfies(tally(partition, demand.column, ground.weights))
+        fine &= demand.rule.satisfies(count_group_rows(partition, demand.column, ground.weights))
     return fine
 
 
-def merged(columns: Iterable[Codes]) -> Partition:
+def group_equal_columns(columns: Iterable[Codes]) -> Partition:
     """Group what agrees on all columns."""
     labels, count = np.zeros(1, dtype=np.int32), 1
     for codes in columns:

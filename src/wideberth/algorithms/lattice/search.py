@@ -10,9 +10,16 @@ from time import monotonic
 
 import numpy as np
 
-from wideberth.algorithms.lattice.bounds import Bounds, marks
-from wideberth.algorithms.lattice.measures import ByAttribute, Measure
-from wideberth.algorithms.lattice.problem import Engine, Ground, Node, Prices, Verdict, outer_sum
+from wideberth.algorithms.lattice.bounds import Bounds, bounds_module
+from wideberth.algorithms.lattice.measures import AttributeMeasure, NodeMeasure
+from wideberth.algorithms.lattice.problem import (
+    LatticeNode,
+    LatticeProblem,
+    NodeChecker,
+    NodeResult,
+    Prices,
+    outer_sum,
+)
 from wideberth.core.exact import Floats
 from wideberth.core.progress import Progress
 from wideberth.errors import ParameterError
@@ -22,7 +29,7 @@ from wideberth.errors import ParameterError
 
 
 @dataclass(frozen=True)
-class Budget:
+class SearchBudget:
     """How long to search."""
 
     checks: int | None = None  # the most nodes to check
@@ -33,23 +40,25 @@ class Budget:
         """Whether there is no end before everything is settled."""
         return self.checks is None and self.seconds is None
 
-    def less(self, checks: int, until: float) -> Budget | None:
+    def less(self, checks: int, until: float) -> SearchBudget | None:
         """Return what is left after some checks, and until a moment; None if that is nothing."""
         many = None if self.checks is None else self.checks - checks
         seconds = None if self.seconds is None else until - monotonic()
         if (many is not None and many <= 0) or (seconds is not None and seconds <= 0):
             return None
-        return Budget(many, seconds)
+        return SearchBudget(many, seconds)
 
 
-class Probe:
+class NodeChecks:
     """Checks of nodes under a budget, each done once and remembered."""
 
-    def __init__(self, engine: Engine, budget: Budget, progress: Progress | None = None) -> None:
+    def __init__(
+        self, engine: NodeChecker, budget: SearchBudget, progress: Progress | None = None
+    ) -> None:
         self.engine = engine
         self.budget = budget
         self.progress = progress
-        self.known: dict[Node, Verdict] = {}
+        self.known: dict[LatticeNode, NodeResult] = {}
         self._until = None if budget.seconds is None else monotonic() + budget.seconds
         self._told = 0.0
 
@@ -70,7 +79,7 @@ class Probe:
             return True
         return self._until is not None and monotonic() > self._until
 
-    def __call__(self, node: Node) -> Verdict:
+    def __call__(self, node: LatticeNode) -> NodeResult:
         """Check a node."""
         if node not in self.known:
             self.known[node] = self.engine.check(node)
@@ -95,16 +104,16 @@ _KINDS = 256
 _SHARE = 0.3
 
 
-class Promising:
+class PromisingNodes:
     """A choice of the node whose check promises to settle the most others."""
 
     # A failure settles the nodes below, a success those later in the order of `merit`, the lower
     # the better. How likely either is has to be learned: the fewer values the levels have, the
     # fewer and larger groups there can be, so successes of finer nodes and failures of coarser ones
     # count.
-    def __init__(self, ground: Ground, merit: Floats) -> None:
+    def __init__(self, ground: LatticeProblem, merit: Floats) -> None:
         shape = ground.shape
-        self.marks = marks()
+        self.marks = bounds_module()
         self.order = np.argsort(merit).astype(np.int32)
         self.axes = np.array(shape.dims, np.int64), np.array(shape.strides, np.int64)
         widths = [[x.width(rung) for rung in range(len(x))] for x in ground.ladders]
@@ -131,14 +140,14 @@ class Promising:
             self.failed[: kind + 1] += 1
 
 
-class InOrder:
+class NodesInOrder:
     """A choice of undecided nodes in the order of the sizes of groups that are to be expected."""
 
     # Where groups are too large, coarser nodes are settled, and where too many rows are lost, finer
     # ones are. Each check moves either front.
-    def __init__(self, ground: Ground) -> None:
-        self.marks = marks()
-        self.order = np.argsort(crowding(ground), kind="stable").astype(np.int32)
+    def __init__(self, ground: LatticeProblem) -> None:
+        self.marks = bounds_module()
+        self.order = np.argsort(log_collision_chance(ground), kind="stable").astype(np.int32)
 
     def __call__(self, low: Floats, bar: float) -> int:
         """Return a node to check, -1 if no node's bound is below the bar."""
@@ -148,7 +157,7 @@ class InOrder:
         """Do nothing: there is nothing to learn."""
 
 
-def crowding(ground: Ground) -> Floats:
+def log_collision_chance(ground: LatticeProblem) -> Floats:
     """Return how likely two rows are to share all values, if values were independent; as a log."""
     total: Floats = outer_sum([np.log(ladder.crowding) for ladder in ground.ladders]).ravel()
     return total
@@ -159,19 +168,19 @@ def crowding(ground: Ground) -> Floats:
 
 
 #: Scores that differ by less, relatively, count as equal.
-EQUAL = 1e-12
+SCORE_TOLERANCE = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class SearchResult:
     """The result of a search."""
 
-    node: Node | None  # the best node; None if none is admissible, or none was found
-    verdict: Verdict | None
+    node: LatticeNode | None  # the best node; None if none is admissible, or none was found
+    verdict: NodeResult | None
     score: float  # its measure
     bound: float  # no node is better than that; the score itself, if the node is proven best
     proven: bool  # whether it is proven best
-    ranking: Sequence[tuple[float, Node, Verdict]] = ()  # the best nodes, the best first
+    ranking: Sequence[tuple[float, LatticeNode, NodeResult]] = ()  # the best nodes, the best first
 
 
 class Ranking:
@@ -179,59 +188,59 @@ class Ranking:
 
     def __init__(self, many: int) -> None:
         self.many = many
-        self.entries: list[tuple[float, Node, Verdict]] = []
+        self.entries: list[tuple[float, LatticeNode, NodeResult]] = []
 
     @property
     def worst(self) -> float:
         """What a node must be better than to be among them."""
         return self.entries[-1][0] if len(self.entries) == self.many else np.inf
 
-    def add(self, score: float, node: Node, verdict: Verdict) -> None:
+    def add(self, score: float, node: LatticeNode, verdict: NodeResult) -> None:
         """Put a node among them, if it is one of the best and not there yet."""
         if all(node != entry[1] for entry in self.entries):
             self.entries.append((score, node, verdict))
             self.entries.sort(key=lambda entry: entry[:2])
             del self.entries[self.many :]
 
-    def refine(self, look: Callable[[Node], tuple[float, Verdict] | None]) -> None:
+    def refine(self, look: Callable[[LatticeNode], tuple[float, NodeResult] | None]) -> None:
         """Let the best node be the finest of those with its score, which no search looks for."""
         # `look` returns None if a node is not worth looking at.
-        node: Node | None = self.entries[0][1] if self.entries else None
+        node: LatticeNode | None = self.entries[0][1] if self.entries else None
         while node is not None:
             steps = [lower(node, i) for i, level in enumerate(node) if level]
             node = None
             for finer in steps:
                 seen = look(finer)
                 best = self.entries[0][0]
-                if seen is not None and seen[0] <= best + abs(best) * EQUAL:
+                if seen is not None and seen[0] <= best + abs(best) * SCORE_TOLERANCE:
                     rest = [entry for entry in self.entries if entry[1] != finer]
                     self.entries = [(seen[0], finer, seen[1]), *rest][: len(self.entries)]
                     node = finer
                     break
 
-    def found(self, floor: float, shown: Callable[[float], float] = float) -> Found:
+    def found(self, floor: float, shown: Callable[[float], float] = float) -> SearchResult:
         """Return what was found, given that no other node is better than `floor`."""
         entries = [(shown(score), node, verdict) for score, node, verdict in self.entries]
         floor = shown(floor)
         if not entries:
-            return Found(None, None, np.inf, floor, floor == np.inf)
+            return SearchResult(None, None, np.inf, floor, floor == np.inf)
         score, node, verdict = entries[0]
-        proven = floor >= score - abs(score) * EQUAL
-        return Found(node, verdict, score, min(score, floor), proven, entries)
+        proven = floor >= score - abs(score) * SCORE_TOLERANCE
+        return SearchResult(node, verdict, score, min(score, floor), proven, entries)
 
 
-def lower(node: Node, i: int) -> Node:
+def lower(node: LatticeNode, i: int) -> LatticeNode:
     """Return the node with a quasi-identifier one level lower."""
     return (*node[:i], node[i] - 1, *node[i + 1 :])
 
 
-def optimum(bounds: Bounds, probe: Probe, many: int = 1) -> Found:
+def optimum(bounds: Bounds, probe: NodeChecks, many: int = 1) -> SearchResult:
     """Find a node with the best score, or the best few nodes."""
     ground, shape = bounds.ground, bounds.shape
-    pick = InOrder(ground) if bounds.two_sided else Promising(ground, bounds.low())
+    pick = NodesInOrder(ground) if bounds.two_sided else PromisingNodes(ground, bounds.low())
     ranking = Ranking(many)
 
-    def look(node: Node) -> tuple[float, Verdict] | None:
+    def look(node: LatticeNode) -> tuple[float, NodeResult] | None:
         ruled_out = bounds.floor[shape.index(node)] == np.inf
         if node not in probe.known and (probe.spent or ruled_out):
             return None
@@ -241,7 +250,7 @@ def optimum(bounds: Bounds, probe: Probe, many: int = 1) -> Found:
     while True:
         low = bounds.low()
         best = ranking.worst
-        bar = best - abs(best) * EQUAL if best < np.inf else best
+        bar = best - abs(best) * SCORE_TOLERANCE if best < np.inf else best
         index = pick(low, bar)
         late = index >= 0 and not ranking.entries and (probe.last or probe.spent)
         if late and probe.budget.checks != probe.checks and shape.top not in probe.known:
@@ -263,7 +272,7 @@ def optimum(bounds: Bounds, probe: Probe, many: int = 1) -> Found:
 # All minimal admissible nodes: Incognito's answer.
 
 
-def minimal(ground: Ground, probe: Probe) -> tuple[list[Node], bool]:
+def find_minimal_nodes(ground: LatticeProblem, probe: NodeChecks) -> tuple[list[LatticeNode], bool]:
     """Find the nodes that are admissible while no finer one is; return whether these are all."""
     # Whatever lies above an admissible node is not minimal, and below a node where too many rows
     # are lost nothing is admissible. A minimal node is neither, so it is never skipped, whether
@@ -271,10 +280,10 @@ def minimal(ground: Ground, probe: Probe) -> tuple[list[Node], bool]:
     shape = ground.shape
     undecided = np.zeros(shape.dims)  # infinite, where a node is decided
     flat = undecided.reshape(-1)
-    pick = Promising(ground, shape.heights.ravel().astype(np.float64))
-    admissible: list[Node] = []
+    pick = PromisingNodes(ground, shape.heights.ravel().astype(np.float64))
+    admissible: list[LatticeNode] = []
 
-    def learn(node: Node, verdict: Verdict) -> None:
+    def learn(node: LatticeNode, verdict: NodeResult) -> None:
         fine = ground.admits(verdict)
         pick.learn(shape.index(node), fine)
         if fine:
@@ -293,7 +302,7 @@ def minimal(ground: Ground, probe: Probe) -> tuple[list[Node], bool]:
     return _minima(admissible), index < 0
 
 
-def _minima(nodes: list[Node]) -> list[Node]:
+def _minima(nodes: list[LatticeNode]) -> list[LatticeNode]:
     """Keep the nodes that are not above another.
 
     >>> _minima([(1, 1), (0, 1), (2, 0)])
@@ -319,11 +328,11 @@ def _minima(nodes: list[Node]) -> list[Node]:
 # any bound, or time is up; then the lowest bound says how far from the best it can be.
 
 
-class Boxes:
+class BoxSearch:
     """A search without a list of nodes."""
 
-    def __init__(self, ground: Ground, measure: Measure) -> None:
-        if not isinstance(measure, ByAttribute):
+    def __init__(self, ground: LatticeProblem, measure: NodeMeasure) -> None:
+        if not isinstance(measure, AttributeMeasure):
             raise ParameterError(
                 f"the lattice has {ground.shape.nodes:,} nodes, too many for the measure "
                 f"'{measure.name}'",
@@ -334,7 +343,7 @@ class Boxes:
         self.prices = Prices(ground.ladders, measure.price)
         self.shares = measure.shares(np.array([x.quasi.weight for x in ground.ladders]))
 
-    def optimum(self, probe: Probe, many: int = 1) -> Found:
+    def optimum(self, probe: NodeChecks, many: int = 1) -> SearchResult:
         """Find the best node or the best few; or good ones within the budget."""
         ground = self.ground
         ranking = Ranking(many)
@@ -358,7 +367,7 @@ class Boxes:
             done += 1
             probe.tell("searching", lambda: done, done + len(heap))  # noqa: B023
 
-        def look(node: Node) -> tuple[float, Verdict] | None:
+        def look(node: LatticeNode) -> tuple[float, NodeResult] | None:
             if probe.spent or not ground.admits(probe(node)):
                 return None
             return self._score(node, probe(node).here), probe(node)
@@ -366,7 +375,7 @@ class Boxes:
         ranking.refine(look)
         return ranking.found(np.inf, self._shown)
 
-    def _halves(self, low: Node, high: Node) -> list[tuple[Node, Node]]:
+    def _halves(self, low: LatticeNode, high: LatticeNode) -> list[tuple[LatticeNode, LatticeNode]]:
         """Cut a box in two, where the coarser half has to lose the most."""
 
         def loss(i: int) -> float:
@@ -380,9 +389,9 @@ class Boxes:
         upper = (*low[:i], middle + 1, *low[i + 1 :])
         return [(low, lower), (upper, high)]
 
-    def _descend(self, probe: Probe, ranking: Ranking) -> None:
+    def _descend(self, probe: NodeChecks, ranking: Ranking) -> None:
         """Go down from the top, each time to the first finer node that is better: a good start."""
-        node: Node | None = self.ground.shape.top
+        node: LatticeNode | None = self.ground.shape.top
         self._consider(self.ground.shape.top, probe, ranking)
         while node is not None:
             steps = [lower(node, i) for i, level in enumerate(node) if level]
@@ -396,14 +405,14 @@ class Boxes:
                     node = finer
                     break
 
-    def _consider(self, node: Node, probe: Probe, ranking: Ranking) -> Verdict:
+    def _consider(self, node: LatticeNode, probe: NodeChecks, ranking: Ranking) -> NodeResult:
         """Check a node, and put it among the best if it is one of them."""
         verdict = probe(node)
         if self.ground.admits(verdict):
             ranking.add(self._score(node, verdict.here), node, verdict)
         return verdict
 
-    def _score(self, node: Node, costs: Floats | float) -> float:
+    def _score(self, node: LatticeNode, costs: Floats | float) -> float:
         return self.measure.total(self.prices, self.ground.ladders, node, costs)
 
     def _shown(self, score: float) -> float:

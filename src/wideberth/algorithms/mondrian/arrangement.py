@@ -27,15 +27,21 @@ from wideberth.errors import ParameterError
 from wideberth.hierarchy.quasi import Quasi
 from wideberth.kernels import kinds
 from wideberth.kernels.cache import needed
-from wideberth.kernels.randomness import FEW, Stream, hashed, numbered, subkey
+from wideberth.kernels.randomness import (
+    MAX_UNCOMPILED_ROWS,
+    Stream,
+    hash_row_numbers,
+    hashed,
+    subkey,
+)
 
 #: A place on an attribute of weight 1 as an integer: sums and comparisons of losses are exact,
 #: whatever their order, and 2^24 steps are finer than anybody can tell.
-STEPS = 2**24
+LOSS_STEPS = 2**24
 
 
 @dataclass(frozen=True, eq=False)
-class Arrangement:
+class SplitProblem:
     """What splitting works on."""
 
     quasis: Sequence[Quasi]
@@ -107,9 +113,9 @@ class Arrangement:
         codes, _ = self.leading
         if self.tagged:
             ties = np.argsort(self.tags, kind="stable")
-        elif self.rows <= FEW:
+        elif self.rows <= MAX_UNCOMPILED_ROWS:
             ties = Stream(self.key, "order").permutation(self.rows)
-        if self.rows <= FEW:
+        if self.rows <= MAX_UNCOMPILED_ROWS:
             return ties[np.argsort(codes[ties], kind="stable")].astype(np.uint32)
         from wideberth.kernels.sort import placed, secret_order
 
@@ -117,7 +123,7 @@ class Arrangement:
         if self.tagged:
             placed(codes, self.begins[:-1].copy(), ties, order)
         else:
-            words = numbered(subkey(self.key, "order"), self.rows)
+            words = hash_row_numbers(subkey(self.key, "order"), self.rows)
             secret_order(codes, self.begins[:-1].copy(), words, order)
         return order
 
@@ -128,11 +134,11 @@ class Arrangement:
         codes = [quasi.codes for quasi in self.quasis] + [c.codes for c in columns.values()]
         return hashed(subkey(self.key, "tags"), [*codes, *(self.besides or ())])
 
-    def reordered(self, order: Ints) -> Arrangement:
+    def reordered(self, order: Ints) -> SplitProblem:
         """Return the same with its rows in another order, in which they then stand."""
-        return Arrangement(
+        return SplitProblem(
             [replace(quasi, codes=quasi.codes[order]) for quasi in self.quasis],
-            reordered(self.demands, order),
+            reorder_demands(self.demands, order),
             self.key,
         )
 
@@ -150,7 +156,9 @@ class Arrangement:
         heaviest = max(quasi.weight for quasi in self.quasis)
         table = np.zeros((len(self.quasis), max(q.domain.size for q in self.quasis)), np.int32)
         for line, quasi in zip(table, self.quasis, strict=True):
-            line[: quasi.domain.size] = np.rint(quasi.places * (quasi.weight / heaviest * STEPS))
+            line[: quasi.domain.size] = np.rint(
+                quasi.places * (quasi.weight / heaviest * LOSS_STEPS)
+            )
         return table
 
     @property
@@ -188,7 +196,7 @@ class Arrangement:
         return not self.guarded
 
 
-def reordered(demands: Sequence[Demand], order: Ints) -> list[Demand]:
+def reorder_demands(demands: Sequence[Demand], order: Ints) -> list[Demand]:
     """Return demands on the same rows in another order."""
     return [
         replace(d, column=d.column and Column(d.column.codes[order], d.column.domain))
@@ -196,7 +204,7 @@ def reordered(demands: Sequence[Demand], order: Ints) -> list[Demand]:
     ]
 
 
-def check_list(demands: Sequence[Demand]) -> None:
+def require_combinable(demands: Sequence[Demand]) -> None:
     """Refuse lists that no partition could be guaranteed for."""
     dealt = [demand.principle for demand in demands if not demand.rule.monotone]
     if len(dealt) > 1:
@@ -238,8 +246,8 @@ class Leaves:
 
 
 @dataclass(frozen=True)
-class Style:
-    """How leaves are taken apart at ranks; see `wideberth.kernels.refine.Style`."""
+class BeamSettings:
+    """How leaves are taken apart at ranks; see `wideberth.kernels.refine.BeamParameters`."""
 
     beam: int
     narrow: int
@@ -265,7 +273,7 @@ class Pools:
         return np.diff(running[self.begins])
 
 
-def exchanged(
+def exchange_between_leaves(
     leaves: Leaves, near: Ints, at: Ints, unit: int, exchange: Callable[..., int]
 ) -> tuple[Leaves, int]:
     """Let rows change places between near leaves; also return the gain, in steps times rows."""
@@ -282,10 +290,10 @@ def exchanged(
 
 
 #: The lowest and the highest code of every group, a line for each group.
-Boxes: TypeAlias = tuple[npt.NDArray[Any], npt.NDArray[Any]]
+GroupBoxes: TypeAlias = tuple[npt.NDArray[Any], npt.NDArray[Any]]
 
 
-def boxes_of(partition: Partition, columns: Sequence[Codes]) -> Boxes:
+def boxes_of(partition: Partition, columns: Sequence[Codes]) -> GroupBoxes:
     """Find the box of every group from the codes of its rows."""
     order = np.argsort(partition.labels, kind="stable")
     start = np.searchsorted(partition.labels[order], np.arange(partition.count))
@@ -293,7 +301,7 @@ def boxes_of(partition: Partition, columns: Sequence[Codes]) -> Boxes:
     return np.minimum.reduceat(codes, start), np.maximum.reduceat(codes, start)
 
 
-class Engine(Protocol):
+class Splitter(Protocol):
     """What does the work of splitting: compiled code, or the rules themselves."""
 
     def prepare(self, cuts: str) -> None:
@@ -302,7 +310,7 @@ class Engine(Protocol):
     def cut(self, *, paper: bool, block: int) -> Leaves:
         """Cut the table at values, down to nodes without a cut or with fewer rows than a block."""
 
-    def solve(self, leaves: Leaves, pools: Pools, style: Style) -> tuple[Leaves, float]:
+    def solve(self, leaves: Leaves, pools: Pools, style: BeamSettings) -> tuple[Leaves, float]:
         """Pool leaves and take them apart at ranks, if that loses less; also return the gain."""
 
     def exchange(self, leaves: Leaves, near: Ints) -> tuple[Leaves, int]:
@@ -311,5 +319,5 @@ class Engine(Protocol):
     def centres(self, leaves: Leaves) -> Floats:
         """Return the middle of each leaf's box, in steps."""
 
-    def deal(self, leaves: Leaves) -> tuple[Partition, Boxes]:
+    def deal(self, leaves: Leaves) -> tuple[Partition, GroupBoxes]:
         """Deal the rows of each leaf to its groups; also return their boxes."""

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from wideberth.algorithms.mondrian.arrangement import Arrangement, Leaves
-from wideberth.algorithms.mondrian.rule_splitter import Judge
+from wideberth.algorithms.mondrian.arrangement import Leaves, SplitProblem
+from wideberth.algorithms.mondrian.rule_splitter import RankJudge
 from wideberth.core.exact import Floats, Ints
 from wideberth.core.groups import Partition
 from wideberth.kernels.randomness import Chance
@@ -27,7 +27,7 @@ _SWAPS = 400
 
 
 @dataclass(frozen=True)
-class Matched:
+class MatchedPartition:
     """A partition dealt by matching, and its swap audit."""
 
     partition: Partition
@@ -35,7 +35,9 @@ class Matched:
     unchanged: float  # the share of them that left the groups as they were; 1 for dealing by rank
 
 
-def match(task: Arrangement, judge: Judge, leaves: Leaves, rng: Chance) -> Matched:
+def deal_by_matching(
+    task: SplitProblem, judge: RankJudge, leaves: Leaves, rng: Chance
+) -> MatchedPartition:
     """Deal the rows of every leaf by matching, where the demands permit; else by rank."""
     places = np.stack(
         [line[q.codes[task.order]] for q, line in zip(task.quasis, task.places, strict=True)],
@@ -51,10 +53,12 @@ def match(task: Arrangement, judge: Judge, leaves: Leaves, rng: Chance) -> Match
         labels[task.order[ranks]] = group + dealt
         if hands > 1:
             several.append((ranks, dealt, int(hands)))
-    return Matched(Partition(labels, int(groups.sum())), *_audit(task, judge, several, places, rng))
+    return MatchedPartition(
+        Partition(labels, int(groups.sum())), *_audit(task, judge, several, places, rng)
+    )
 
 
-def _deal(task: Arrangement, judge: Judge, ranks: Ints, places: Floats, hands: int) -> Ints:
+def _deal(task: SplitProblem, judge: RankJudge, ranks: Ints, places: Floats, hands: int) -> Ints:
     from scipy.optimize import linear_sum_assignment
 
     n = len(ranks)
@@ -84,7 +88,7 @@ def _deal(task: Arrangement, judge: Judge, ranks: Ints, places: Floats, hands: i
     return labels if judge.accepts(ranks, labels) else usual
 
 
-def _similar(task: Arrangement, judge: Judge, ranks: Ints) -> Ints:
+def _similar(task: SplitProblem, judge: RankJudge, ranks: Ints) -> Ints:
     """Return the last position whose row is similar to the row at each position."""
     demand = task.dealt
     assert demand is not None  # noqa: S101 - only then is there anything to deal
@@ -98,8 +102,8 @@ def _similar(task: Arrangement, judge: Judge, ranks: Ints) -> Ints:
 
 
 def _audit(
-    task: Arrangement,
-    judge: Judge,
+    task: SplitProblem,
+    judge: RankJudge,
     leaves: list[tuple[Ints, Ints, int]],
     places: Floats,
     rng: Chance,

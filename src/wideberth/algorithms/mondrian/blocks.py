@@ -18,18 +18,18 @@ from functools import partial
 import numpy as np
 
 from wideberth.algorithms.demand import Demand
-from wideberth.algorithms.mondrian.arrangement import Arrangement, Leaves
-from wideberth.algorithms.mondrian.rule_splitter import Judge
+from wideberth.algorithms.mondrian.arrangement import Leaves, SplitProblem
+from wideberth.algorithms.mondrian.rule_splitter import RankJudge
 from wideberth.core.codes import Column, Domain
 from wideberth.core.exact import Ints
 from wideberth.core.groups import Partition
-from wideberth.core.threads import Task, cores, work_off
+from wideberth.core.threads import WorkItem, cores, run_work_items
 from wideberth.errors import InfeasibleError
 from wideberth.kernels.randomness import KEY, Chance, Stream, subkey
 from wideberth.principles import KAnonymity
-from wideberth.principles.partition.caps import Searched
+from wideberth.principles.partition.caps import SearchedRule
 from wideberth.principles.partition.deal import deal
-from wideberth.principles.partition.swap import Local, coloured, part
+from wideberth.principles.partition.swap import BlockRule, color_equitably, deal_apart
 
 #: Rows of a block: at most, and at least, if quasi-identifiers permit.
 _MOST, _LEAST = 1024, 256
@@ -39,19 +39,19 @@ _PER_ROW, _WORK = 8, 1 << 22
 _TRIES = 12
 
 
-def in_blocks(
-    task: Arrangement,
-    blocks: Callable[[Arrangement, int], Leaves],
-    grow: Callable[[Arrangement], Leaves],
+def split_in_blocks(
+    task: SplitProblem,
+    blocks: Callable[[SplitProblem, int], Leaves],
+    grow: Callable[[SplitProblem], Leaves],
     *,
     rng: Chance,
     threads: int | None,
     settled: Callable[[int], None],
 ) -> tuple[Partition, int] | None:
     """Partition a table, and count the leaves its rows were dealt from; None if that fails."""
-    # The rule that is not monotone is a `Searched` one. `blocks` cuts a task that looks at sizes
+    # The rule that is not monotone is a `SearchedRule`. `blocks` cuts a task that looks at sizes
     # only into leaves of at most that many rows, if it can; `grow` finds the leaves of a block.
-    work = _Work(task, grow, settled)
+    work = _BlockSplitter(task, grow, settled)
     pieces = list(_pieces(task, blocks, rng))
     found = work.all(pieces, rng, threads or cores())
     whole = _pooled(work, pieces, found, rng) or work.whole(rng)
@@ -63,7 +63,7 @@ def in_blocks(
 
 
 @dataclass(frozen=True, eq=False)
-class _Dealt:
+class _DealtRows:
     """Rows, their groups, and how many leaves these come from."""
 
     rows: Ints
@@ -75,7 +75,7 @@ class _Dealt:
         return int(self.labels.max()) + 1
 
     @classmethod
-    def joined(cls, parts: Sequence[_Dealt]) -> _Dealt:
+    def joined(cls, parts: Sequence[_DealtRows]) -> _DealtRows:
         """Put parts side by side."""
         many = [part.groups for part in parts]
         first = np.cumsum(many) - many
@@ -85,7 +85,7 @@ class _Dealt:
 
 
 def _pieces(
-    task: Arrangement, blocks: Callable[[Arrangement, int], Leaves], rng: Chance
+    task: SplitProblem, blocks: Callable[[SplitProblem, int], Leaves], rng: Chance
 ) -> Iterator[Ints]:
     """Cut the table into blocks, in an order in which near ones stand beside each other."""
     if task.rows <= _MOST:
@@ -102,14 +102,14 @@ def _pieces(
         yield from _dealt(task, rows, rng)
 
 
-def _searched(task: Arrangement) -> Searched:
+def _searched(task: SplitProblem) -> SearchedRule:
     """Return the rule that is not monotone."""
     rule = task.dealt.rule if task.dealt is not None else None
-    assert isinstance(rule, Searched)  # noqa: S101 - who deals by nearness has such a demand
+    assert isinstance(rule, SearchedRule)  # noqa: S101 - who deals by nearness has such a demand
     return rule
 
 
-def _dealt(task: Arrangement, rows: Ints, rng: Chance) -> Iterator[Ints]:
+def _dealt(task: SplitProblem, rows: Ints, rng: Chance) -> Iterator[Ints]:
     """Deal rows to blocks of equal composition, if they are too many for one."""
     dealt = task.dealt
     assert dealt is not None  # noqa: S101 - who deals by nearness has such a demand
@@ -120,35 +120,35 @@ def _dealt(task: Arrangement, rows: Ints, rng: Chance) -> Iterator[Ints]:
         yield rows[label == one]
 
 
-class _Work:
+class _BlockSplitter:
     """The splitting of blocks."""
 
     def __init__(
         self,
-        task: Arrangement,
-        grow: Callable[[Arrangement], Leaves],
+        task: SplitProblem,
+        grow: Callable[[SplitProblem], Leaves],
         settled: Callable[[int], None],
     ) -> None:
         self.task, self.grow, self.settled = task, grow, settled
         dealt = task.dealt
         assert dealt is not None  # noqa: S101 - who deals by nearness has such a demand
         assert dealt.column is not None  # noqa: S101
-        assert isinstance(dealt.rule, Searched)  # noqa: S101
+        assert isinstance(dealt.rule, SearchedRule)  # noqa: S101
         self.dealt, self.column, self.rule = dealt, dealt.column, dealt.rule
 
-    def all(self, pieces: Sequence[Ints], rng: Chance, threads: int) -> list[_Dealt | None]:
+    def all(self, pieces: Sequence[Ints], rng: Chance, threads: int) -> list[_DealtRows | None]:
         """Split many blocks; None stands for one that could not be."""
-        found: list[_Dealt | None] = [None] * len(pieces)
+        found: list[_DealtRows | None] = [None] * len(pieces)
         keys = [rng.bytes(KEY) for _ in pieces]
 
         def one(i: int) -> None:
             found[i] = self.block(pieces[i], keys[i])
             self.settled(len(pieces[i]))
 
-        work_off((Task(len(p), partial(one, i)) for i, p in enumerate(pieces)), threads)
+        run_work_items((WorkItem(len(p), partial(one, i)) for i, p in enumerate(pieces)), threads)
         return found
 
-    def whole(self, rng: Chance) -> _Dealt | None:
+    def whole(self, rng: Chance) -> _DealtRows | None:
         """Deal all rows at once, without a look at quasi-identifiers."""
         order, n = self.task.order.astype(np.int64), self.task.rows
         larger = copy(self.rule)
@@ -157,16 +157,16 @@ class _Work:
             labels = larger.finish(self.column.codes[order].astype(np.int64), rng)
         except InfeasibleError:
             return None
-        fits = Judge(self.task).accepts(np.arange(n), labels)
-        return _Dealt(order, labels, 1) if fits else None
+        fits = RankJudge(self.task).accepts(np.arange(n), labels)
+        return _DealtRows(order, labels, 1) if fits else None
 
-    def block(self, rows: Ints, key: bytes) -> _Dealt | None:
+    def block(self, rows: Ints, key: bytes) -> _DealtRows | None:
         """Split a block; beside other demands, which a deal may break by chance, try again."""
         tries = _TRIES if len(self.task.guarded) > 1 else 1
         turns = (self._block(rows, subkey(key, "try", turn)) for turn in range(tries))
         return next((dealt for dealt in turns if dealt is not None), None)
 
-    def _block(self, rows: Ints, key: bytes) -> _Dealt | None:
+    def _block(self, rows: Ints, key: bytes) -> _DealtRows | None:
         rule, places = self.rule.local(self.column.codes[rows].astype(np.int64), self.task.unit)
         if not rule.hands(places):
             return None
@@ -178,12 +178,12 @@ class _Work:
             for d in self.task.demands
         ]
         quasis = [replace(quasi, codes=quasi.codes[rows]) for quasi in self.task.quasis]
-        task = Arrangement(quasis, demands, key)
+        task = SplitProblem(quasis, demands, key)
         leaves = self.grow(task)
         if not leaves.hands.all():
             return None
         labels = np.empty(len(rows), dtype=np.int64)
-        judge = Judge(task)
+        judge = RankJudge(task)
         rng = Stream(key, "dealing")
         groups = 0
         for begin, many in zip(leaves.begins.tolist(), leaves.sizes.tolist(), strict=True):
@@ -193,15 +193,15 @@ class _Work:
                 return None
             labels[task.order[ranks]] = groups + dealt
             groups += int(dealt.max()) + 1
-        return _Dealt(rows, labels, len(leaves))
+        return _DealtRows(rows, labels, len(leaves))
 
 
-def _deal(judge: Judge, rule: Local, ranks: Ints, rng: Chance) -> Ints | None:
+def _deal(judge: RankJudge, rule: BlockRule, ranks: Ints, rng: Chance) -> Ints | None:
     """Deal a leaf's rows to groups, in a secret order, if that will do."""
     codes = judge.codes[0][ranks].astype(np.int64)
     n, unit = len(ranks), rule.smallest
     order = rng.permutation(n)
-    labels = part(rule.relation, codes[order], n // unit, rule.cap, unit, _PER_ROW * n, _WORK)
+    labels = deal_apart(rule.relation, codes[order], n // unit, rule.cap, unit, _PER_ROW * n, _WORK)
     if labels is not None:
         secretly = np.empty_like(labels)
         secretly[order] = labels
@@ -211,35 +211,37 @@ def _deal(judge: Judge, rule: Local, ranks: Ints, rng: Chance) -> Ints | None:
     return _coloured(judge, rule, ranks, codes, rng) if plain is None else plain
 
 
-def _coloured(judge: Judge, rule: Local, ranks: Ints, codes: Ints, rng: Chance) -> Ints | None:
+def _coloured(
+    judge: RankJudge, rule: BlockRule, ranks: Ints, codes: Ints, rng: Chance
+) -> Ints | None:
     """Colour a leaf's rows equitably, which always works if there are enough of them."""
     if not rule.certified(codes):
         return None
     order = rng.permutation(len(codes))
     near = rule.relation.near[np.ix_(codes[order], codes[order])]
     labels = np.empty(len(codes), dtype=np.int64)
-    labels[order] = coloured(near, len(codes) // rule.smallest)
+    labels[order] = color_equitably(near, len(codes) // rule.smallest)
     return labels if judge.accepts(ranks, labels) else None
 
 
 def _pooled(
-    work: _Work, pieces: Sequence[Ints], found: Sequence[_Dealt | None], rng: Chance
-) -> _Dealt | None:
+    work: _BlockSplitter, pieces: Sequence[Ints], found: Sequence[_DealtRows | None], rng: Chance
+) -> _DealtRows | None:
     """Put blocks together, from pairs of neighbours up; take those apart anew where one failed."""
 
-    def solved(low: int, high: int) -> _Dealt | None:
+    def solved(low: int, high: int) -> _DealtRows | None:
         if high - low == 1:
             return found[low]
         middle = (low + high) // 2
         left, right = solved(low, middle), solved(middle, high)
         if left is not None and right is not None:
-            return _Dealt.joined([left, right])
+            return _DealtRows.joined([left, right])
         parts = []
         for rows in _dealt(work.task, np.concatenate(pieces[low:high]), rng):
             part = work.block(rows, rng.bytes(KEY))
             if part is None:
                 return None
             parts.append(part)
-        return _Dealt.joined(parts)
+        return _DealtRows.joined(parts)
 
     return solved(0, len(pieces))

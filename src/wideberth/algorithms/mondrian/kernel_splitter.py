@@ -16,20 +16,18 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from wideberth.algorithms.mondrian.arrangement import (
-    Arrangement,
-    Boxes,
+    BeamSettings,
+    GroupBoxes,
     Leaves,
     Pools,
-    Style,
-    exchanged,
+    SplitProblem,
+    exchange_between_leaves,
 )
 from wideberth.core.exact import Floats, Ints
 from wideberth.core.groups import Partition
-from wideberth.core.threads import Task, cores, work_off
+from wideberth.core.threads import WorkItem, cores, run_work_items
 from wideberth.hierarchy.quasi import Quasi
-from wideberth.kernels import cuts as cutting
-from wideberth.kernels import equal_groups, kinds, refine, sort
-from wideberth.kernels import judge as judging
+from wideberth.kernels import equal_groups, group_tests, kinds, refine, sort, splits
 from wideberth.kernels.cache import warm
 
 #: Told how many rows are settled.
@@ -39,10 +37,10 @@ Settled: TypeAlias = Callable[[int], None]
 _LARGE = 1 << 17
 
 
-class Compiled:
-    """See `wideberth.algorithms.mondrian.arrangement.Engine`."""
+class CompiledSplitter:
+    """See `wideberth.algorithms.mondrian.arrangement.Splitter`."""
 
-    def __init__(self, task: Arrangement, threads: int | None, settled: Settled) -> None:
+    def __init__(self, task: SplitProblem, threads: int | None, settled: Settled) -> None:
         self.task = task
         self.threads = threads or cores()
         self.settled = settled
@@ -52,7 +50,7 @@ class Compiled:
     # ---- what the kernels are told
 
     @cached_property
-    def judge(self) -> judging.Judge:
+    def judge(self) -> group_tests.GroupTests:
         """All demands in one."""
         lines, tables, offset = [], [np.zeros(0, np.int64)], 0
         p = q = dealt = alone = 0
@@ -69,14 +67,14 @@ class Compiled:
             elif kernel.kind == kinds.APART:  # not monotone, so it is the first
                 (p, alone, q), dealt = kernel.numbers, kinds.BY_NEARNESS
             else:
-                line = np.zeros(judging.COLUMNS, np.int64)
-                line[: judging.NUMBERS] = kernel.kind, attribute, width, offset
-                line[judging.NUMBERS :][: len(kernel.numbers)] = kernel.numbers
+                line = np.zeros(group_tests.COLUMNS, np.int64)
+                line[: group_tests.NUMBERS] = kernel.kind, attribute, width, offset
+                line[group_tests.NUMBERS :][: len(kernel.numbers)] = kernel.numbers
                 lines.append(line)
             tables.append(table.astype(np.int64))
             offset += len(table)
-        tests = np.array(lines, np.int64).reshape(len(lines), judging.COLUMNS)
-        return judging.Judge(
+        tests = np.array(lines, np.int64).reshape(len(lines), group_tests.COLUMNS)
+        return group_tests.GroupTests(
             self.task.unit, p, q, dealt, alone, self.task.leading[1], tests, np.concatenate(tables)
         )
 
@@ -139,16 +137,20 @@ class Compiled:
 
     def desk(self, rows: int) -> Any:
         """Make room for judging up to `rows` rows."""
-        desk = judging.desk(rows if self.task.looks_up else 1, self.judge)
+        desk = group_tests.make_test_buffers(rows if self.task.looks_up else 1, self.judge)
         if not self.task.apart:
             return desk
-        more = max(equal_groups.room(rows, self.task.unit), desk.shape[1])
+        more = max(equal_groups.part_buffer_length(rows, self.task.unit), desk.shape[1])
         return np.zeros((equal_groups.SHORT + 1, more), np.int64)
 
     @property
     def hands(self) -> Any:
         """The kernel that returns into how many groups rows are dealt."""
-        return equal_groups.hands_apart() if self.task.apart else judging.hands(self.task.looks_up)
+        return (
+            equal_groups.part_count_kernel()
+            if self.task.apart
+            else group_tests.group_count_kernel(self.task.looks_up)
+        )
 
     # ---- the work
 
@@ -161,8 +163,9 @@ class Compiled:
         cutter = _Cutter(self, paper, block)
         low = np.zeros(len(self.spans), np.int32)
         high = np.array(self.spans, np.int32) - 1
-        work_off(
-            [Task(self.task.rows, partial(cutter, 0, self.task.rows, 0, low, high))], self.threads
+        run_work_items(
+            [WorkItem(self.task.rows, partial(cutter, 0, self.task.rows, 0, low, high))],
+            self.threads,
         )
         return _closed_up(cutter.leaves, cutter.front.codes)
 
@@ -176,15 +179,17 @@ class Compiled:
                 here = slice(first, last)
                 sort.gather(quasi.codes, order[here], codes[a, here])
 
-            work_off((Task(1, partial(some, *ends)) for ends in pairwise(edges)), self.threads)
+            run_work_items(
+                (WorkItem(1, partial(some, *ends)) for ends in pairwise(edges)), self.threads
+            )
 
-    def solve(self, leaves: Leaves, pools: Pools, style: Style) -> tuple[Leaves, float]:
+    def solve(self, leaves: Leaves, pools: Pools, style: BeamSettings) -> tuple[Leaves, float]:
         """Pool leaves and take them apart at ranks."""
         rows = pools.rows(leaves)
         target = np.cumsum(rows) - rows
         new = _empty(self.task.rows, self.task.rows // self.task.unit + 1)
-        old = refine.Leaves(leaves.ranks, leaves.sizes, leaves.hands)
-        how = refine.Style(style.beam, style.narrow, style.wide, int(style.thrifty))
+        old = refine.LeafArrays(leaves.ranks, leaves.sizes, leaves.hands)
+        how = refine.BeamParameters(style.beam, style.narrow, style.wide, int(style.thrifty))
         hands, solve = self.hands, refine.solver()
         solve_pools = refine.pools_for(self.kind)
         limits = np.empty(self.task.rows, np.uint32)
@@ -194,7 +199,7 @@ class Compiled:
         widest = int(rows.max(initial=1))
 
         def some(first: int, last: int) -> None:
-            block, room = refine.room_for(int(rows[first:last].max()), len(self.spans))
+            block, room = refine.make_pool_buffers(int(rows[first:last].max()), len(self.spans))
             gains.append(
                 solve_pools(
                     hands, solve, old, leaves.begins, pools.leaves,
@@ -206,13 +211,13 @@ class Compiled:
             )  # fmt: skip
             self.settled(int(rows[first:last].sum()))
 
-        work_off(_shared(some, rows), self.threads)
+        run_work_items(_shared(some, rows), self.threads)
         return _closed_up(new), sum(gains)
 
     def exchange(self, leaves: Leaves, near: Ints) -> tuple[Leaves, int]:
         """Move and swap rows between near leaves."""
         at = np.stack([line[self.matrix[:, a]] for a, line in enumerate(self.task.places)], axis=1)
-        return exchanged(leaves, near, at, self.task.unit, refine.exchange_rows)
+        return exchange_between_leaves(leaves, near, at, self.task.unit, refine.exchange_rows)
 
     def centres(self, leaves: Leaves) -> Floats:
         """Return the middle of each leaf's box."""
@@ -223,32 +228,32 @@ class Compiled:
             middles.append((low + np.maximum.reduceat(at, leaves.begins)) / 2)
         return np.stack(middles, axis=1)
 
-    def deal(self, leaves: Leaves) -> tuple[Partition, Boxes]:
+    def deal(self, leaves: Leaves) -> tuple[Partition, GroupBoxes]:
         """Deal the rows of each leaf to its groups; also return their boxes."""
         groups = leaves.groups
         first = np.cumsum(groups) - groups
         many = int(groups.sum())
         labels = np.empty(self.task.rows, np.int32)
         boxes = np.empty((2, many, len(self.spans)), self.kind)
-        old = refine.Leaves(leaves.ranks, leaves.sizes, leaves.hands)
+        old = refine.LeafArrays(leaves.ranks, leaves.sizes, leaves.hands)
         codes = leaves.codes
         if codes is None:
             codes = np.stack([column[leaves.ranks] for column in self.matrix.T])
 
         def some(a: int, b: int) -> None:
-            refine.deal(
+            refine.number_groups(
                 old, int(leaves.begins[a]), a, b, int(first[a]), self.task.order, codes,
                 self.judge.q, labels, boxes,
             )  # fmt: skip
 
-        work_off(_shared(some, leaves.sizes), self.threads)
+        run_work_items(_shared(some, leaves.sizes), self.threads)
         return Partition(labels, many), (boxes[0], boxes[1])
 
 
 class _Cutter:
     """Cuts nodes, each a task; by itself, for tasks that knew themselves would outlive the work."""
 
-    def __init__(self, engine: Compiled, paper: bool, block: int) -> None:
+    def __init__(self, engine: CompiledSplitter, paper: bool, block: int) -> None:
         self.engine, self.paper, self.block = engine, paper, block
         rows = engine.task.rows
         codes = np.empty((len(engine.spans), rows), engine.kind)
@@ -258,21 +263,21 @@ class _Cutter:
             end = min(begin + _LARGE, rows)
             lines[0, begin:end] = np.arange(begin, end, dtype=np.uint32)
         engine.limits(lines[1])
-        self.front = cutting.Buffers(codes, lines)
-        self.back = cutting.Buffers(np.empty_like(codes), np.empty_like(lines))
+        self.front = splits.RowBuffers(codes, lines)
+        self.back = splits.RowBuffers(np.empty_like(codes), np.empty_like(lines))
         self.leaves = _empty(rows, rows // engine.task.unit + 1)
         # Compiled here, not by the threads, which would all begin to.
         self.hands = engine.hands
-        self.propose = cutting.proposer(engine.kind, paper)
-        self.subtree = cutting.subtree_for(engine.kind)
+        self.propose = splits.proposer(engine.kind, paper)
+        self.subtree = splits.subtree_for(engine.kind)
         self.sensitive, self.judge = engine.sensitive, engine.judge
         self.own = threading.local()
 
-    def __call__(self, s: int, e: int, side: int, low: Any, high: Any) -> list[Task]:
+    def __call__(self, s: int, e: int, side: int, low: Any, high: Any) -> list[WorkItem]:
         """Cut a node: a large one once, a small one down to its leaves."""
         own, engine = self.own, self.engine
         if not hasattr(own, "bench"):
-            own.bench = cutting.bench(engine.spans, self.paper)
+            own.bench = splits.make_cut_buffers(engine.spans, self.paper)
             own.desk = engine.desk(engine.task.rows)
 
         def cut(block: int, once: bool) -> int:
@@ -293,26 +298,26 @@ class _Cutter:
         box = own.bench.box.copy()
         middle = s + found
         return [
-            Task(found, partial(self, s, middle, 1 - side, box[0], box[1])),
-            Task(e - middle, partial(self, middle, e, 1 - side, box[2], box[3])),
+            WorkItem(found, partial(self, s, middle, 1 - side, box[0], box[1])),
+            WorkItem(e - middle, partial(self, middle, e, 1 - side, box[2], box[3])),
         ]
 
 
-def _empty(rows: int, slots: int) -> refine.Leaves:
-    return refine.Leaves(
+def _empty(rows: int, slots: int) -> refine.LeafArrays:
+    return refine.LeafArrays(
         np.empty(rows, np.uint32), np.zeros(slots, np.int32), np.zeros(slots, np.int32)
     )
 
 
-def _closed_up(leaves: refine.Leaves, codes: Any = None) -> Leaves:
+def _closed_up(leaves: refine.LeafArrays, codes: Any = None) -> Leaves:
     """Leave out the slots that were not needed."""
     used = leaves.sizes > 0
     return Leaves(leaves.ranks, leaves.sizes[used], leaves.hands[used], codes)
 
 
-def _shared(act: Callable[[int, int], None], sizes: Any) -> Iterator[Task]:
+def _shared(act: Callable[[int, int], None], sizes: Any) -> Iterator[WorkItem]:
     """Divide leaves or pools into runs of about as many rows, each a task."""
     running = np.cumsum(sizes, dtype=np.int64)
     edges = np.searchsorted(running, np.arange(_LARGE, int(running[-1]), _LARGE)) + 1
     for a, b in pairwise(dict.fromkeys([0, *edges.tolist(), len(sizes)])):
-        yield Task(int(sizes[a:b].sum()), partial(act, a, b))
+        yield WorkItem(int(sizes[a:b].sum()), partial(act, a, b))

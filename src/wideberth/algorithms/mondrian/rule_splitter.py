@@ -14,35 +14,41 @@ import numpy as np
 
 from wideberth.algorithms.demand import Demand
 from wideberth.algorithms.mondrian.arrangement import (
-    Arrangement,
-    Boxes,
+    BeamSettings,
+    GroupBoxes,
     Leaves,
     Pools,
-    Style,
+    SplitProblem,
     boxes_of,
-    exchanged,
+    exchange_between_leaves,
 )
 from wideberth.core.exact import Floats, Ints
 from wideberth.core.groups import Groups, Partition
 from wideberth.errors import InfeasibleError
-from wideberth.kernels.kinds import BY_NEARNESS, EFFORT_AT_RANKS, EFFORT_AT_VALUES, Kernel, tries
-from wideberth.principles.partition.deal import hands as hands_of
+from wideberth.kernels.kinds import (
+    BY_NEARNESS,
+    EFFORT_AT_RANKS,
+    EFFORT_AT_VALUES,
+    CompiledRule,
+    cut_tries,
+)
+from wideberth.principles.partition.deal import dealt_group_count as hands_of
 from wideberth.principles.partition.deal import labels_of
-from wideberth.principles.partition.decide import SUBSETS, covered
-from wideberth.principles.partition.swap import Local
-from wideberth.principles.proximity import _Neighbourhoods
+from wideberth.principles.partition.decide import SUBSETS, cover_by_subsets
+from wideberth.principles.partition.swap import BlockRule
+from wideberth.principles.proximity import _NeighborhoodShare
 
 #: Rows that may change places, at most, before a table is refused.
-SOUGHT = 1024
+MAX_DEAL_SEARCH_ROWS = 1024
 
 
-class Plain:
-    """See `wideberth.algorithms.mondrian.arrangement.Engine`."""
+class PlainSplitter:
+    """See `wideberth.algorithms.mondrian.arrangement.Splitter`."""
 
-    def __init__(self, task: Arrangement, settled: Callable[[int], None]) -> None:
+    def __init__(self, task: SplitProblem, settled: Callable[[int], None]) -> None:
         self.task = task
         self.settled = settled
-        self.judge = Judge(task)
+        self.judge = RankJudge(task)
         order = task.order
         self.codes = np.stack([q.codes[order] for q in task.quasis], axis=1).astype(np.int64)
         self.places = np.stack(
@@ -74,7 +80,7 @@ class Plain:
         candidates = [
             c for a in range(self.codes.shape[1]) for c in self._at_values(rows, a, paper)
         ]
-        left = tries(EFFORT_AT_VALUES, len(rows), self._dealt)
+        left = cut_tries(EFFORT_AT_VALUES, len(rows), self._dealt)
         for i in _cheapest([loss for loss, _, _ in candidates]):
             if not left:
                 break
@@ -110,7 +116,7 @@ class Plain:
         extents: list[int] = (high - low).sum(axis=1).tolist()
         return extents
 
-    def solve(self, leaves: Leaves, pools: Pools, style: Style) -> tuple[Leaves, float]:
+    def solve(self, leaves: Leaves, pools: Pools, style: BeamSettings) -> tuple[Leaves, float]:
         """Pool leaves and take them apart at ranks."""
         found: list[Ints] = []
         gain = 0.0
@@ -131,14 +137,14 @@ class Plain:
             self.settled(len(rows))
         return self._noted(found), gain
 
-    def _solve(self, rows: Ints, style: Style) -> tuple[float, list[Ints]]:
+    def _solve(self, rows: Ints, style: BeamSettings) -> tuple[float, list[Ints]]:
         n, unit = len(rows), self.task.unit
         whole = self._loss(rows)
         if n < 2 * unit or whole == 0:
             return whole, [rows]
         best, parts = whole, [rows]
         beam = style.beam if style.narrow <= n < style.wide else 1
-        effort = tries(EFFORT_AT_RANKS, n, self._dealt)
+        effort = cut_tries(EFFORT_AT_RANKS, n, self._dealt)
         orders, losses = self._at_ranks(rows)
         seen: set[tuple[int, int]] = set()
         for wasteful in (False,) if style.thrifty else (False, True):
@@ -213,7 +219,7 @@ class Plain:
 
     def exchange(self, leaves: Leaves, near: Ints) -> tuple[Leaves, int]:
         """Move and swap rows between near leaves."""
-        return exchanged(leaves, near, self.places, self.task.unit, _exchange_rows)
+        return exchange_between_leaves(leaves, near, self.places, self.task.unit, _exchange_rows)
 
     def centres(self, leaves: Leaves) -> Floats:
         """Return the middle of each leaf's box."""
@@ -222,7 +228,7 @@ class Plain:
         middles: Floats = (low + np.maximum.reduceat(at, leaves.begins)) / 2
         return middles
 
-    def deal(self, leaves: Leaves) -> tuple[Partition, Boxes]:
+    def deal(self, leaves: Leaves) -> tuple[Partition, GroupBoxes]:
         """Deal the rows of each leaf to its groups; also return their boxes."""
         labels = np.empty(self.task.rows, np.int32)
         many = 0
@@ -262,10 +268,10 @@ def _cheapest(
         yield heappop(heap)[2]
 
 
-class Judge:
+class RankJudge:
     """All demands in one, on rows given by ascending ranks."""
 
-    def __init__(self, task: Arrangement) -> None:
+    def __init__(self, task: SplitProblem) -> None:
         self.task = task
         self.remembered: dict[bytes, Ints | None] = {}
         self.columns: set[bytes] = set()  # those of them that are dealt by columns
@@ -307,7 +313,7 @@ class Judge:
         n = self.task.rows
         if n > SUBSETS:
             rule = self.task.guarded[0].rule
-            if n > SOUGHT or not isinstance(rule, _Neighbourhoods):
+            if n > MAX_DEAL_SEARCH_ROWS or not isinstance(rule, _NeighborhoodShare):
                 return None
             ranks = np.arange(n)
             labels = rule.sought(self._own(ranks), self.task.unit)
@@ -320,7 +326,7 @@ class Judge:
         for i, demand in enumerate(self.task.guarded):
             groups = _histograms(self.codes[i][row], subset - 1, self._width(i))
             good[1:] &= demand.rule.satisfies(groups)
-        labels = self.remembered[np.arange(n).tobytes()] = covered(good)
+        labels = self.remembered[np.arange(n).tobytes()] = cover_by_subsets(good)
         return labels
 
     def accepts(self, ranks: Ints, labels: Ints) -> bool:
@@ -348,7 +354,7 @@ class Judge:
             return self._finished(ranks, dealt)
         return self._by_rank(ranks, dealt.rule.kernel)
 
-    def _by_rank(self, ranks: Ints, kernel: Kernel) -> Ints | None:
+    def _by_rank(self, ranks: Ints, kernel: CompiledRule) -> Ints | None:
         """Deal rows in the order of their values."""
         n, unit = len(ranks), self.task.unit
         codes = self._own(ranks)
@@ -384,9 +390,9 @@ class Judge:
         return labels if self.accepts(ranks, labels) else None
 
     @property
-    def _local(self) -> Local:
+    def _local(self) -> BlockRule:
         rule = self.task.guarded[0].rule
-        assert isinstance(rule, Local)  # noqa: S101 - what is dealt by who is near whom
+        assert isinstance(rule, BlockRule)  # noqa: S101 - what is dealt by who is near whom
         return rule
 
     def _own(self, ranks: Ints) -> Ints:

@@ -26,17 +26,17 @@ import numpy as np
 
 from wideberth.algorithms.demand import Demand
 from wideberth.algorithms.mondrian.arrangement import (
-    Arrangement,
-    Boxes,
-    Engine,
+    BeamSettings,
+    GroupBoxes,
     Leaves,
     Pools,
-    Style,
+    SplitProblem,
+    Splitter,
     boxes_of,
-    check_list,
+    require_combinable,
 )
-from wideberth.algorithms.mondrian.blocks import in_blocks
-from wideberth.algorithms.mondrian.rule_splitter import Judge, Plain
+from wideberth.algorithms.mondrian.blocks import split_in_blocks
+from wideberth.algorithms.mondrian.rule_splitter import PlainSplitter, RankJudge
 from wideberth.core.codes import Codes
 from wideberth.core.exact import Ints
 from wideberth.core.groups import Partition
@@ -47,7 +47,7 @@ from wideberth.kernels.cache import missing, needed, warm
 from wideberth.kernels.randomness import KEY, Chance
 from wideberth.policy.settings import CUTS, DEALING
 from wideberth.principles.feasibility.refusal import weaker
-from wideberth.principles.partition.caps import Searched
+from wideberth.principles.partition.caps import SearchedRule
 from wideberth.principles.partition.decide import SUBSETS, Witness
 
 #: Blocks below so many units are cut at ranks.
@@ -63,11 +63,11 @@ _FEW_NEAR = 200
 
 
 @dataclass(frozen=True, eq=False)
-class Split:
+class SplitResult:
     """What splitting found."""
 
     partition: Partition
-    boxes: Boxes  # their lowest and highest codes, a line for each group
+    boxes: GroupBoxes  # their lowest and highest codes, a line for each group
     leaves: int  # how many leaves their rows were dealt from
     # for dealing by matching: how many swaps of sensitive values within a group were tried, and the
     # share that left the groups unchanged (1 for dealing by rank)
@@ -81,70 +81,70 @@ def split(
     rng: Chance,  # its seed must stay secret
     cuts: str = "best",
     dealing: str = "rank",
-    # see `Arrangement`; if given, the groups do not depend on the order of the rows
+    # see `SplitProblem`; if given, the groups do not depend on the order of the rows
     besides: Sequence[Codes] | None = None,
     threads: int | None = None,  # the result is the same for any number
     progress: Progress | None = None,
-) -> Split:
+) -> SplitResult:
     """Partition a table into groups, each of which satisfies all demands."""
     for given, known, what in ((cuts, CUTS, "cuts"), (dealing, DEALING, "dealing")):
         if given not in known:
             raise ParameterError(f"{what} cannot be '{given}'", hint=f"one of {', '.join(known)}")
     if threads is not None and (type(threads) is not int or threads < 1):
         raise ParameterError("threads must be a whole number from 1", hint="threads=1")
-    check_list(demands)
-    task = Arrangement(quasis, demands, rng.bytes(KEY), besides)
-    tally = _Tally(progress, task.rows)
+    require_combinable(demands)
+    task = SplitProblem(quasis, demands, rng.bytes(KEY), besides)
+    tally = _SettledRows(progress, task.rows)
     rule = None if task.dealt is None else task.dealt.rule
-    if isinstance(rule, Searched) and rule.line is None:
+    if isinstance(rule, SearchedRule) and rule.line is None:
         return _by_nearness(task, cuts, dealing, threads, rng, tally)
-    engine, leaves = leaves_of(task, cuts, threads=threads, tally=tally)
+    engine, leaves = find_leaves(task, cuts, threads=threads, tally=tally)
     if dealing == "matching" and task.dealt is not None:
-        from wideberth.algorithms.mondrian.assignment import match
+        from wideberth.algorithms.mondrian.assignment import deal_by_matching
 
-        judge = engine.judge if isinstance(engine, Plain) else Judge(task)
-        matched = match(task, judge, leaves, rng)
+        judge = engine.judge if isinstance(engine, PlainSplitter) else RankJudge(task)
+        matched = deal_by_matching(task, judge, leaves, rng)
         audit = {"swaps": matched.swaps, "unchanged": matched.unchanged}
         boxes = boxes_of(matched.partition, [quasi.codes for quasi in quasis])
-        return Split(matched.partition, boxes, len(leaves), audit)
-    return Split(*engine.deal(leaves), len(leaves), None)
+        return SplitResult(matched.partition, boxes, len(leaves), audit)
+    return SplitResult(*engine.deal(leaves), len(leaves), None)
 
 
-def leaves_of(
-    task: Arrangement,
+def find_leaves(
+    task: SplitProblem,
     cuts: str,
     *,
     threads: int | None = None,
-    tally: _Tally | None = None,
+    tally: _SettledRows | None = None,
     few: bool | None = None,
-) -> tuple[Engine, Leaves]:
+) -> tuple[Splitter, Leaves]:
     """Find leaves that can be dealt, and return the engine that can deal them."""
     # `few`: whether rows count as so few that nothing is compiled for them; by default they are
     # counted.
-    tally = tally or _Tally(None, task.rows)
+    tally = tally or _SettledRows(None, task.rows)
     engine = _engine(task, cuts, threads, tally, few)
     leaves = grow(engine, task, cuts, tally)
     if not leaves.hands.all():
         if task.dealt is not None:
             return _by_search(task, tally)
-        if not Judge(task).hands(np.arange(task.rows)):
+        if not RankJudge(task).hands(np.arange(task.rows)):
             raise _refused(task)
         leaves.hands[:] = 1  # too close to call for a kernel, but exactly satisfied
     return engine, leaves
 
 
-def require_groups(task: Arrangement) -> None:
+def require_groups(task: SplitProblem) -> None:
     """Raise the refusal that `split` would, if a table cannot be dealt to groups at all."""
-    check_list(task.demands)
-    judge = Judge(task)
+    require_combinable(task.demands)
+    judge = RankJudge(task)
     found = judge.hands(np.arange(task.rows))
     if not found and (task.dealt is None or judge.search() is None):
         raise _refused(task)
 
 
-def _by_search(task: Arrangement, tally: _Tally) -> tuple[Plain, Leaves]:
+def _by_search(task: SplitProblem, tally: _SettledRows) -> tuple[PlainSplitter, Leaves]:
     """Search for groups, if no way to deal the rows is found; refuse if there are none."""
-    engine = Plain(task, tally.settled)
+    engine = PlainSplitter(task, tally.settled)
     labels = engine.judge.search()
     if labels is None:
         raise _refused(task)
@@ -154,24 +154,24 @@ def _by_search(task: Arrangement, tally: _Tally) -> tuple[Plain, Leaves]:
 
 
 def _by_nearness(
-    task: Arrangement,
+    task: SplitProblem,
     cuts: str,
     dealing: str,
     threads: int | None,
     rng: Chance,
-    tally: _Tally,
-) -> Split:
+    tally: _SettledRows,
+) -> SplitResult:
     """Split a table whose rows cannot be dealt by rank, only by who is near whom."""
     if dealing == "matching":
         raise ParameterError(
             "dealing by matching needs values on a line (epsilon-m)", hint='dealing="rank"'
         )
-    quiet, given = _Tally(None, task.rows), np.arange(task.rows)
+    quiet, given = _SettledRows(None, task.rows), np.arange(task.rows)
     if task.tagged:  # what is drawn below goes by where rows stand
         given = np.argsort(task.tags, kind="stable")
         task = task.reordered(given)
 
-    def blocks(sizes: Arrangement, most: int) -> Leaves:
+    def blocks(sizes: SplitProblem, most: int) -> Leaves:
         tally("cutting into blocks")
         return _engine(sizes, "disjoint", threads, quiet).cut(paper=False, block=most)
 
@@ -183,39 +183,39 @@ def _by_nearness(
         kind = np.uint16 if widest <= 2**16 else np.int32
         warm(kind, needed(cuts, looks_up=True, apart=True))
 
-    def leaves(block: Arrangement) -> Leaves:
+    def leaves(block: SplitProblem) -> Leaves:
         return grow(_engine(block, cuts, 1, quiet, few=few), block, cuts)
 
     tally("cutting blocks")
-    found = in_blocks(task, blocks, leaves, rng=rng, threads=threads, settled=tally.settled)
+    found = split_in_blocks(task, blocks, leaves, rng=rng, threads=threads, settled=tally.settled)
     if found is None:
         engine, whole = _by_search(task, quiet)
-        return Split(*engine.deal(whole), 1, None)
+        return SplitResult(*engine.deal(whole), 1, None)
     partition, many = found
     boxes = boxes_of(partition, [quasi.codes for quasi in task.quasis])
     labels = np.empty_like(partition.labels)
     labels[given] = partition.labels
-    return Split(Partition(labels, partition.count), boxes, many, None)
+    return SplitResult(Partition(labels, partition.count), boxes, many, None)
 
 
 def grow(
-    engine: Engine, task: Arrangement, cuts: str, tally: Callable[[str], None] | None = None
+    engine: Splitter, task: SplitProblem, cuts: str, tally: Callable[[str], None] | None = None
 ) -> Leaves:
     """Find the leaves."""
     say = tally or (lambda phase: None)
     unit, guarded = task.unit, not task.only_sizes
     say("preparing")  # the first time, kernels are compiled here
-    block = block_of(cuts, unit)
+    block = rank_block_rows(cuts, unit)
     engine.prepare(cuts)
     say("cutting")
     leaves = engine.cut(paper=cuts == "paper", block=block)
     if not block:
         return leaves
     say("cutting at ranks")
-    first = Style(2, 3 * unit, (_BLOCK if guarded else 8) * unit, not guarded)
+    first = BeamSettings(2, 3 * unit, (_BLOCK if guarded else 8) * unit, not guarded)
     leaves, _ = engine.solve(leaves, Pools.single(len(leaves)), first)
     if cuts == "quality":
-        again = Style(3 if guarded else 2, 3 * unit, _BLOCK * unit, not guarded)
+        again = BeamSettings(3 if guarded else 2, 3 * unit, _BLOCK * unit, not guarded)
         for turn in range(_PASSES):
             say(f"taking apart anew ({turn + 1} of {_PASSES})")
             pools = _pools(_nearest(engine, leaves, _NEAR), turn, leaves, unit)
@@ -227,12 +227,12 @@ def grow(
     return leaves
 
 
-def block_of(cuts: str, unit: int) -> int:
+def rank_block_rows(cuts: str, unit: int) -> int:
     """Return how few rows are not cut at values, because they will be at ranks."""
     return _BLOCK * unit if cuts in ("best", "quality") else 0
 
 
-def _refused(task: Arrangement) -> InfeasibleError:
+def _refused(task: SplitProblem) -> InfeasibleError:
     """Return the refusal of a table although each demand by itself can be satisfied."""
     dealt = task.dealt
     others = " and ".join(str(d.principle) for d in task.demands if d is not dealt)
@@ -258,18 +258,18 @@ def _refused(task: Arrangement) -> InfeasibleError:
 
 
 def _engine(
-    task: Arrangement, cuts: str, threads: int | None, tally: _Tally, few: bool | None = None
-) -> Engine:
+    task: SplitProblem, cuts: str, threads: int | None, tally: _SettledRows, few: bool | None = None
+) -> Splitter:
     """Choose the compiled engine, unless the plain one is done before a compiler would be."""
     few = task.rows <= _FEW[cuts] if few is None else few
     if not task.compilable or (few and missing(task.kernels(cuts))):
-        return Plain(task, tally.settled)
-    from wideberth.algorithms.mondrian.kernel_splitter import Compiled
+        return PlainSplitter(task, tally.settled)
+    from wideberth.algorithms.mondrian.kernel_splitter import CompiledSplitter
 
-    return Compiled(task, threads, tally.settled)
+    return CompiledSplitter(task, threads, tally.settled)
 
 
-def _nearest(engine: Engine, leaves: Leaves, many: int) -> Ints:
+def _nearest(engine: Splitter, leaves: Leaves, many: int) -> Ints:
     """Return the leaves whose middles are nearest to each leaf's, itself left out."""
     from scipy.spatial import cKDTree
 
@@ -306,7 +306,7 @@ def _pools(near: Ints, turn: int, leaves: Leaves, unit: int) -> Pools:
     return Pools(np.array(members), np.array(begins))
 
 
-class _Tally:
+class _SettledRows:
     """The number of rows settled, reported as progress."""
 
     def __init__(self, progress: Progress | None, rows: int) -> None:

@@ -19,19 +19,19 @@ from wideberth.core.exact import Ints
 from wideberth.core.strings import is_text
 from wideberth.core.types import require_finite
 from wideberth.errors import TableError
-from wideberth.hierarchy.quasi import FIXED, ONE_WAY, PERHAPS, in_one_way
+from wideberth.hierarchy.quasi import FIXED, ONE_WAY, PERHAPS, one_text_per_value
 from wideberth.io.formats import check_dates
-from wideberth.principles.counts import of_no_row
+from wideberth.principles.counts import without_row_numbers
 
 if TYPE_CHECKING:
-    from wideberth.engines.duckdb.source import Source
+    from wideberth.engines.duckdb.source import FileSource
 
 #: Words stay below, so that a product of sizes never overflows.
 _MOST = 2**62
 
 
 @dataclass(frozen=True, eq=False)
-class Coded:
+class CodedColumn:
     """A column as codes."""
 
     size: int  # codes lie below; not all need occur, and the last one may stand for missing
@@ -43,7 +43,7 @@ class Coded:
     rewritten: bool = False  # whether texts that differ have the same code
 
 
-def coded(source: Source, name: str, readable: Mapping[str, Any]) -> Coded:
+def code_column(source: FileSource, name: str, readable: Mapping[str, Any]) -> CodedColumn:
     """Find codes for a column; text that may be numbers or dates has one for each value."""
     dtype = source.types[name]
     if dtype.is_nested() or dtype == pl.Enum:
@@ -57,7 +57,7 @@ def coded(source: Source, name: str, readable: Mapping[str, Any]) -> Coded:
     return _by_rank(source, name, readable)
 
 
-def _by_offset(source: Source, name: str) -> Coded | None:
+def _by_offset(source: FileSource, name: str) -> CodedColumn | None:
     """Count whole numbers or dates from the lowest one; None if they span too much."""
     dtype, column = source.types[name], source.place(name)
     # In numbers before they come here: not every date of the database is one of Python's.
@@ -77,10 +77,10 @@ def _by_offset(source: Source, name: str) -> Coded | None:
         return series.set(pl.Series(codes == span), None).cast(dtype)
 
     expression = f"coalesce({number}::BIGINT - ({low}), {span})"
-    return Coded(span + (known < source.rows), known > 0, expression, "", values)
+    return CodedColumn(span + (known < source.rows), known > 0, expression, "", values)
 
 
-def _by_rank(source: Source, name: str, readable: Mapping[str, Any]) -> Coded:
+def _by_rank(source: FileSource, name: str, readable: Mapping[str, Any]) -> CodedColumn:
     """Number text and the like in the database, whose order of them is ours."""
     column, table = source.place(name), source.unused()
     source.run(
@@ -99,7 +99,7 @@ def _by_rank(source: Source, name: str, readable: Mapping[str, Any]) -> Coded:
         wanted, place = np.unique(codes, return_inverse=True)
         return source.looked_up(looked_up, wanted).cast(source.types[name]).gather(place)
 
-    return Coded(
+    return CodedColumn(
         span + (known < source.rows),
         known > 0,
         f"coalesce({table}.code, {span})",
@@ -109,7 +109,7 @@ def _by_rank(source: Source, name: str, readable: Mapping[str, Any]) -> Coded:
     )
 
 
-def _merged(source: Source, name: str, table: str, hierarchy: object) -> tuple[str, str]:
+def _merged(source: FileSource, name: str, table: str, hierarchy: object) -> tuple[str, str]:
     """Give texts of the same number or date the same code."""
     # Returns the names of two tables: codes by text, and texts by code.
     matching = (f"count(*) FILTER (regexp_full_match(v, '{p}'))" for p in (PERHAPS, ONE_WAY, FIXED))
@@ -122,7 +122,7 @@ def _merged(source: Source, name: str, table: str, hierarchy: object) -> tuple[s
     if fixed == all_of_them and least == most:
         return table, table
     texts = source.digest((name,)).frame.to_series().drop_nulls()
-    written = in_one_way(texts, hierarchy)
+    written = one_text_per_value(texts, hierarchy)
     if written is texts:
         return table, table
     lent = source.lent(pl.DataFrame({"v": texts, "s": written, "code": encode(written).codes}))
@@ -132,11 +132,11 @@ def _merged(source: Source, name: str, table: str, hierarchy: object) -> tuple[s
     return codes, values
 
 
-def _by_encoding(source: Source, name: str) -> Coded:
+def _by_encoding(source: FileSource, name: str) -> CodedColumn:
     """Encode lists, structs and ordered categories as in memory, by their distinct values."""
     digest, table = source.numbered((name,))
     series = digest.frame.to_series()
-    with of_no_row():
+    with without_row_numbers():
         column = encode(series)
     first = np.full(column.domain.size, -1)
     first[column.codes[::-1]] = np.arange(len(series))[::-1]
@@ -146,7 +146,7 @@ def _by_encoding(source: Source, name: str) -> Coded:
         f"CREATE TABLE {made} AS SELECT {table}.v0 AS v, {codes}.code "  # noqa: S608
         f"FROM {table} JOIN {codes} USING (i)"
     )
-    return Coded(
+    return CodedColumn(
         column.domain.size,
         column.domain.known > 0,
         f"{made}.code",
@@ -155,18 +155,18 @@ def _by_encoding(source: Source, name: str) -> Coded:
     )
 
 
-def _require_finite(source: Source, name: str) -> None:
+def _require_finite(source: FileSource, name: str) -> None:
     column = source.place(name)
     for odd in ("nan", "inf", "-inf"):
         if source.row(f"SELECT count(*) FILTER ({column} = '{odd}'::DOUBLE)")[0]:
-            with of_no_row():
+            with without_row_numbers():
                 require_finite(pl.Series(name, [float(odd)]))
 
 
-class Grouping:
+class PackedKeys:
     """What makes the groups: some columns, their codes packed into words."""
 
-    def __init__(self, columns: dict[str, Coded]) -> None:
+    def __init__(self, columns: dict[str, CodedColumn]) -> None:
         self.columns = columns
         self.spans = _packed([column.size for column in columns.values()])
 
@@ -213,14 +213,14 @@ def _packed(sizes: Sequence[int]) -> list[list[int]]:
     """
     words: list[list[int]] = []
     for size in sizes:
-        if words and fits(words[-1], size):
+        if words and fits_in_word(words[-1], size):
             words[-1].append(size)
         else:
             words.append([size])
     return words
 
 
-def fits(word: Sequence[int], size: int) -> bool:
+def fits_in_word(word: Sequence[int], size: int) -> bool:
     """Return whether one more code goes into a word."""
     return prod(word) * size < _MOST
 

@@ -23,16 +23,16 @@ from wideberth.checks.result import CheckResult
 from wideberth.core.codes import Codes
 from wideberth.core.exact import Ints
 from wideberth.core.progress import Progress
-from wideberth.core.threads import cores, spread
-from wideberth.engines.duckdb.source import Source
-from wideberth.engines.split.growth import Tree
-from wideberth.engines.split.scan import Scan, Sheets
-from wideberth.io.sanitize import forgetful_series
+from wideberth.core.threads import cores, map_threads
+from wideberth.engines.duckdb.source import FileSource
+from wideberth.engines.split.growth import SplitTree
+from wideberth.engines.split.scan import Scan, ScanCounts
+from wideberth.io.sanitize import sanitized_series
 from wideberth.io.scratch import reserve
 from wideberth.policy.people import People
-from wideberth.policy.strays import Strays
-from wideberth.principles.counts import Coding, Digest
-from wideberth.release.parts import Finished, Job, Labels, finish
+from wideberth.policy.strays import NonPersonRows
+from wideberth.principles.counts import Coding, DistinctCounts
+from wideberth.release.parts import BoundRequest, FinishedPart, LabelTable, finish
 
 #: Rows looked at, or written, at a time.
 _BLOCK = 1 << 20
@@ -40,12 +40,12 @@ _BLOCK = 1 << 20
 _PER_ROW, _COPIES = 400, 4
 
 
-class FileRows:
+class FileEngine:
     """An engine for a file; see `wideberth.release.large.Engine`."""
 
     name = "files"
 
-    def __init__(self, source: Source, folder: Path) -> None:
+    def __init__(self, source: FileSource, folder: Path) -> None:
         self.source, self.folder = source, folder
         self._codes: npt.NDArray[Any] = np.zeros((0, 0), np.int32)
         self._views: npt.NDArray[np.int32] = np.zeros((0, 0), np.int32)
@@ -64,7 +64,7 @@ class FileRows:
         """Where the release is written."""
         return self.folder / "release.parquet"
 
-    def digest(self, columns: tuple[str, ...]) -> Digest:
+    def digest(self, columns: tuple[str, ...]) -> DistinctCounts:
         """Return the distinct values of columns, counted."""
         return self.source.digest(columns)
 
@@ -72,11 +72,11 @@ class FileRows:
         """Return the identifier that repeats."""
         return self.source.people(**person)
 
-    def strays(self) -> Strays:
+    def strays(self) -> NonPersonRows:
         """Return the rows that are no people."""
         return self.source.strays()
 
-    def encode(self, job: Job) -> None:
+    def encode(self, job: BoundRequest) -> None:
         """Write the codes of all rows: quasi-identifiers, and what judges look at."""
         d, lines = len(job.quasis), job.views(job.court())
         widest = max(quasi.domain.size for quasi in job.quasis)
@@ -105,7 +105,7 @@ class FileRows:
         for path in self.folder.glob("*.bin"):
             path.unlink()
 
-    def look(self, scan: Scan) -> Sheets:
+    def look(self, scan: Scan) -> ScanCounts:
         """Look at all rows once, a thread on each share of them."""
         rows, many = self._codes.shape[1], cores()
 
@@ -117,23 +117,23 @@ class FileRows:
                     np.ascontiguousarray(self._views[:, here]),
                 )
 
-        total, *others = spread(lambda first: scan.look(blocks(first)), range(many))
+        total, *others = map_threads(lambda first: scan.look(blocks(first)), range(many))
         for other in others:
             total.add(other)
         return total
 
     def finish(
-        self, job: Job, tree: Tree, columns: Sequence[str], progress: Progress | None
+        self, job: BoundRequest, tree: SplitTree, columns: Sequence[str], progress: Progress | None
     ) -> list[Mapping[str, Any]]:
         """Finish the leaves one after the other, and write what is to be published."""
         self._forget_codes()
-        piles = Piles(self.folder, "part", self._wait)
+        piles = DiskBuckets(self.folder, "part", self._wait)
         d = len(job.quasis)
         names = [f"code{place}" for place in range(len(job.codings))]
         for block in _coded(self.source, job.codings, job.untouched):
             lines = np.stack([block[name].to_numpy() for name in names[:d]])
             piles.put(block, tree.route(lines).astype(np.int64))
-        mixed = Piles(self.folder, "mixed", self._wait)
+        mixed = DiskBuckets(self.folder, "mixed", self._wait)
         many = -(-job.rows // self._wait)
         told: list[Mapping[str, Any]] = []
         settled = 0
@@ -152,7 +152,7 @@ class FileRows:
         self._write(mixed, many)
         return told
 
-    def tuples(self, job: Job) -> tuple[list[Codes], Ints]:
+    def tuples(self, job: BoundRequest) -> tuple[list[Codes], Ints]:
         """Return the distinct tuples of codes, counted."""
         names = [f"code{place}" for place in range(len(job.codings))]
         d = len(job.quasis) + len(job.columns)
@@ -161,14 +161,14 @@ class FileRows:
 
     def publish(
         self,
-        job: Job,
-        labels: Labels,
+        job: BoundRequest,
+        labels: LabelTable,
         at_a_time: int,
         columns: Sequence[str],
         progress: Progress | None,
     ) -> int:
         """Publish all rows that have labels, block by block."""
-        mixed = Piles(self.folder, "mixed", self._wait)
+        mixed = DiskBuckets(self.folder, "mixed", self._wait)
         many = -(-job.rows // self._wait)
         d = len(job.quasis)
         seen = kept = 0
@@ -184,7 +184,7 @@ class FileRows:
         self._write(mixed, many)
         return kept
 
-    def _write(self, mixed: Piles, many: int) -> None:
+    def _write(self, mixed: DiskBuckets, many: int) -> None:
         """Write the release, pile by pile, each in the order of its rows' secret places."""
         from pyarrow import parquet
 
@@ -195,7 +195,7 @@ class FileRows:
                 if rows is None:
                     continue
                 rows = rows[rows.to_series(-1).arg_sort(), :-1]
-                table = pl.DataFrame([forgetful_series(series) for series in rows]).to_arrow()
+                table = pl.DataFrame([sanitized_series(series) for series in rows]).to_arrow()
                 writer = writer or parquet.ParquetWriter(self.path, table.schema)
                 writer.write_table(table)
         finally:
@@ -208,14 +208,14 @@ class FileRows:
         return check_file(self.path, memory=self.source.memory, worst=0, **question)
 
 
-def _mix(done: Finished, columns: Sequence[str], mixed: Piles, many: int) -> None:
+def _mix(done: FinishedPart, columns: Sequence[str], mixed: DiskBuckets, many: int) -> None:
     """Put what is published of a part on piles by lot."""
     rows = pl.DataFrame([done.table[name] for name in columns])
     mixed.put(rows.with_columns(pl.Series("", done.place)), done.place % many)
 
 
 def _coded(
-    source: Source,
+    source: FileSource,
     codings: Sequence[Coding],
     payload: Sequence[str] = (),
     *,
@@ -253,7 +253,7 @@ def _restored(series: pl.Series, dtype: pl.DataType) -> pl.Series:
 # Rows put on piles, by number, on the disk; each pile is taken up again as a whole.
 
 
-class Piles:
+class DiskBuckets:
     """Piles of rows."""
 
     def __init__(self, folder: Path, name: str, wait: int) -> None:

@@ -8,10 +8,10 @@ from pathlib import Path
 import polars as pl
 
 from wideberth import io
-from wideberth.core.notation import by_column
+from wideberth.core.notation import formats_by_column
 from wideberth.core.strings import is_text
 from wideberth.errors import TableError
-from wideberth.io.formats import AGAIN, check_names
+from wideberth.io.formats import AGAIN, require_unique_names
 from wideberth.io.manifest import as_made
 
 #: Rows and bytes of a piece of Parquet that is written at once: writing holds it several times.
@@ -29,12 +29,12 @@ def as_parquet(
     # folder of them, as Spark writes it, a pattern of links.
     options = as_made(path, options or io.ReadOptions())
     if path.is_dir() and (parts := sorted(path.glob("*.parquet"))):
-        _require_typed(path, io.types_of(parts[0]), options)
+        _require_typed(path, io.column_types(parts[0]), options)
         return _linked(path, parts, folder)
     held = folder / "table.parquet"
-    if io.form_of(path) == "Parquet" and not _written(io.types_of(path), options):
-        types = io.types_of(path)
-        check_names(list(types), path.name)
+    if io.file_format(path) == "Parquet" and not _written(io.column_types(path), options):
+        types = io.column_types(path)
+        require_unique_names(list(types), path.name)
         held.symlink_to(path.resolve())
         return held, types
     return held, _rewritten(path, held, options, memory)
@@ -42,7 +42,7 @@ def as_parquet(
 
 def _written(types: dict[str, pl.DataType], options: io.ReadOptions) -> list[str]:
     """Return the columns of text whose numbers or dates must be rewritten."""
-    formats = {} if options.made else by_column(options.formats, list(types))
+    formats = {} if options.made else formats_by_column(options.formats, list(types))
     return [name for name in formats if is_text(types[name])]
 
 
@@ -57,16 +57,16 @@ def _require_typed(path: Path, types: dict[str, pl.DataType], options: io.ReadOp
 
 def _linked(path: Path, parts: Sequence[Path], folder: Path) -> tuple[Path, dict[str, pl.DataType]]:
     """Link the files of a folder, which together are one table."""
-    types, stored = io.types_of(parts[0]), io.types_of(parts[0], ordered=False)
-    check_names(list(types), path.name)
+    types, stored = io.column_types(parts[0]), io.column_types(parts[0], ordered=False)
+    require_unique_names(list(types), path.name)
     links = folder / "parts"
     links.mkdir()
     for number, part in enumerate(parts):
-        if io.types_of(part, ordered=False) != stored:
+        if io.column_types(part, ordered=False) != stored:
             raise TableError(
                 f"the files of {path.name} have different columns", hint="name one of them"
             )
-        if types != stored and io.types_of(part) != types:
+        if types != stored and io.column_types(part) != types:
             types = stored  # other categories in another file: their order is not known
         (links / f"{number}.parquet").symlink_to(part.resolve())
     return links / "*.parquet", types

@@ -24,21 +24,28 @@ from wideberth.core.codes import Codes
 from wideberth.core.exact import Ints
 from wideberth.core.memory import parse_size
 from wideberth.core.strings import is_text
-from wideberth.engines.duckdb.coded import Grouping, coded, fits, require_held
+from wideberth.engines.duckdb.coded import PackedKeys, code_column, fits_in_word, require_held
 from wideberth.engines.duckdb.rewrite import as_parquet
 from wideberth.errors import EngineError, ParameterError, TableError
-from wideberth.io import form_of
+from wideberth.io import file_format
 from wideberth.io.formats import AGAIN, check_dates
-from wideberth.io.scratch import full, spill
-from wideberth.policy.people import LOOKED_AT, People, people_there
-from wideberth.policy.strays import CALLED, CANDIDATES, ENDS, Facts, Strays, strays_of
-from wideberth.principles.counts import COUNT, ENTRY, Digest, whole_groups
+from wideberth.io.scratch import disk_full_error, scratch_folder
+from wideberth.policy.people import MAX_LOOKED_AT_VALUES, People, find_people_by_counts
+from wideberth.policy.strays import (
+    CALLED,
+    CANDIDATES,
+    ENDS,
+    NonPersonRows,
+    TableFacts,
+    non_person_rows_by_facts,
+)
+from wideberth.principles.counts import COUNT, ENTRY, DistinctCounts, whole_groups
 
 if TYPE_CHECKING:
     import duckdb
 
 
-INSTALL = "pip install 'wideberth[large]'"
+INSTALL_LARGE = "pip install 'wideberth[large]'"
 #: What Python, polars, numba and DuckDB take before they have seen a row: 245 MB, measured.
 _BASE = 256 * 2**20
 #: Bytes that an entry of a block takes while it is judged, all copies included.
@@ -46,7 +53,7 @@ _PER_ENTRY = 256
 #: How many rows are read at a time, fewer of wide ones: each batch is copied several times.
 _BATCH, _LEAST_BATCH, _BATCHES = 1 << 17, 1 << 11, 64
 #: What no column is called: the number of a row.
-NUMBER = "\0number"
+ROW_NUMBER_NAME = "\0number"
 #: Bytes of memory that a thread of DuckDB should have.
 _PER_THREAD = 96 * 2**20
 #: What DuckDB says of a full disk, be it in the system's words or its own.
@@ -55,8 +62,8 @@ _FULL = ("No space left on device", "max_temp_directory_size", "Disk quota excee
 _PER_NUMBER, _PER_CELL = 160, 320
 
 
-class Source:
-    """A file, opened by `Source.opened`."""
+class FileSource:
+    """A file, opened by `FileSource`."""
 
     def __init__(
         self, connection: duckdb.DuckDBPyConnection, types: dict[str, pl.DataType], memory: int
@@ -67,8 +74,8 @@ class Source:
         self.types = types
         self.memory = memory
         self._places = {name: f"t.c{i}" for i, name in enumerate(types)}
-        self._digests: dict[tuple[str, ...], tuple[Digest, str]] = {}
-        self._groupings: dict[tuple[str, ...], Grouping] = {}
+        self._digests: dict[tuple[str, ...], tuple[DistinctCounts, str]] = {}
+        self._groupings: dict[tuple[str, ...], PackedKeys] = {}
         self._names = map("x{}".format, count())
         self.table = f"source AS t({', '.join(f'c{i}' for i in range(len(types)))})"
 
@@ -76,15 +83,15 @@ class Source:
     @contextmanager
     def opened(
         cls, path: str | Path, *, memory: int, options: io.ReadOptions | None = None
-    ) -> Iterator[Source]:
+    ) -> Iterator[FileSource]:
         """Open a file, and leave nothing of it behind."""
         path = Path(path)
         require_to_read(memory, path)
         with ExitStack() as stack:
-            folder = stack.enter_context(spill())
+            folder = stack.enter_context(scratch_folder())
             held, types = as_parquet(path, folder, options, memory)
             connection = stack.enter_context(_connected(folder, memory))
-            with translated(path.name):
+            with translate_database_errors(path.name):
                 # The name that DuckDB sees is ours: it would take others for patterns.
                 connection.read_parquet(str(held), hive_partitioning=False).create_view("source")
                 connection.read_parquet(
@@ -103,7 +110,7 @@ class Source:
     def width(self) -> int:
         """How many bytes a row holds, by the first ones."""
         first = f"SELECT * FROM {self.table} LIMIT 1000"  # noqa: S608 - no names of users
-        with translated():
+        with translate_database_errors():
             some = pl.DataFrame(pl.from_arrow(self._connection.sql(first).to_arrow_table()))
         return -(-int(some.estimated_size()) // max(some.height, 1))
 
@@ -127,15 +134,15 @@ class Source:
         """How many entries of histograms a block should have."""
         return max(1 << 14, min(1 << 20, (self.memory - _BASE) // 8 // _PER_ENTRY))
 
-    def digest(self, columns: Sequence[str]) -> Digest:
+    def digest(self, columns: Sequence[str]) -> DistinctCounts:
         """Return the distinct combinations of values of some columns, counted."""
         return self.numbered(tuple(columns))[0]
 
     def people(self, **person: Sequence[str]) -> People | None:
-        """Return the identifier that repeats; see `wideberth.policy.people.people_there`."""
+        """Return the identifier that repeats; see `find_people_by_counts`."""
         names = list(self.types)
         places = ", ".join(map(self.place, names))
-        return people_there(
+        return find_people_by_counts(
             self._framed(f"SELECT {places} FROM {self.table} LIMIT 1000", names),  # noqa: S608
             self._distinct,
             self.rows,
@@ -143,8 +150,8 @@ class Source:
             **person,
         )
 
-    def strays(self) -> Strays:
-        """Return the rows that are no people; see `wideberth.policy.strays.strays_of`."""
+    def strays(self) -> NonPersonRows:
+        """Return the rows that are no people; see `non_person_rows_by_facts`."""
         names = list(self.types)
         numbered = f"numbered AS t({', '.join(f'c{i}' for i in range(len(names)))}, number)"
         places = ", ".join(map(self.place, names))
@@ -183,8 +190,8 @@ class Source:
             return int(found)
 
         numbers = [int(number) + 1 for number in called.to_series(len(names))]
-        return strays_of(
-            Facts(
+        return non_person_rows_by_facts(
+            TableFacts(
                 rows=self.rows,
                 empty=int(empty),
                 ends=ends,
@@ -201,14 +208,17 @@ class Source:
         places = [self.place(name) for name in names]
         query = (
             f"SELECT {', '.join(places)} FROM {self.table} "  # noqa: S608
-            f"WHERE hash({places[0]}) % {max(self.rows // LOOKED_AT, 1)} = 0 LIMIT {4 * LOOKED_AT}"
+            f"WHERE hash({places[0]}) % {max(self.rows // MAX_LOOKED_AT_VALUES, 1)} = 0 "
+            f"LIMIT {4 * MAX_LOOKED_AT_VALUES}"
         )
         return self._framed(query, names)
 
     def _framed(self, query: str, names: Sequence[str | None]) -> pl.DataFrame:
         """Return what a query finds, as columns of the table; None is a number of rows."""
         schema = {
-            NUMBER if name is None else name: pl.Int64() if name is None else self.types[name]
+            ROW_NUMBER_NAME if name is None else name: pl.Int64()
+            if name is None
+            else self.types[name]
             for name in names
         }
         found = [
@@ -238,19 +248,23 @@ class Source:
                 made = made.hstack(digest.frame[block[ENTRY]])
             yield made.with_columns(block[COUNT])
 
-    def grouping(self, keys: Sequence[str], readable: Mapping[str, Any] | None = None) -> Grouping:
+    def grouping(
+        self, keys: Sequence[str], readable: Mapping[str, Any] | None = None
+    ) -> PackedKeys:
         """Return what makes the groups; see `blocks`."""
         # `readable` are those whose text may be numbers or dates; see `Subject.readable`.
         wanted, read = tuple(keys), readable or {}
         if wanted not in self._groupings:
             for name in wanted:
                 require_held(name, self.types[name])
-            self._groupings[wanted] = Grouping({name: coded(self, name, read) for name in wanted})
+            self._groupings[wanted] = PackedKeys(
+                {name: code_column(self, name, read) for name in wanted}
+            )
         return self._groupings[wanted]
 
     def blocks(
         self,
-        grouping: Grouping,
+        grouping: PackedKeys,
         columns: Sequence[str] = (),
         ranks: Ints | None = None,
         entries: int | None = None,
@@ -263,7 +277,7 @@ class Source:
         if columns:
             expression, join, size = self.ranked(tuple(columns), ranks)
             joins.append(join)
-            apart = not fits(grouping.spans[-1], size)
+            apart = not fits_in_word(grouping.spans[-1], size)
             if apart:
                 words.append(expression)
             else:
@@ -316,7 +330,7 @@ class Source:
 
     def run(self, statement: str) -> None:
         """Execute a statement."""
-        with translated():
+        with translate_database_errors():
             self._connection.execute(statement)
 
     def row(self, select: str) -> tuple[Any, ...]:
@@ -325,14 +339,14 @@ class Source:
 
     def only(self, query: str) -> tuple[Any, ...]:
         """Return the only row of a query."""
-        with translated():
+        with translate_database_errors():
             found: list[tuple[Any, ...]] = self._connection.sql(query).fetchall()
         return found[0]
 
     def stream(self, query: str) -> Iterator[pl.DataFrame]:
         """Return what a query finds, piece by piece."""
         size = self._batch
-        with translated():
+        with translate_database_errors():
             # Not by execute(), which would hold the whole result.
             for batch in self._connection.sql(query).to_arrow_reader(size):
                 yield pl.DataFrame(pl.from_arrow(batch))
@@ -347,12 +361,12 @@ class Source:
         """Return the values behind ascending codes; beyond the last one, it is missing."""
         query = f"SELECT v FROM wanted LEFT JOIN {table} USING (code) ORDER BY wanted.code"  # noqa: S608
         # Beside the stream that may be open, in which only this one knows what is lent to it.
-        with translated(), self._connection.cursor() as beside:
+        with translate_database_errors(), self._connection.cursor() as beside:
             beside.register("wanted", pl.DataFrame({"code": codes}).to_arrow())
             found = pl.DataFrame(pl.from_arrow(beside.sql(query).to_arrow_table()))
         return found.to_series().alias("")
 
-    def numbered(self, columns: tuple[str, ...]) -> tuple[Digest, str]:
+    def numbered(self, columns: tuple[str, ...]) -> tuple[DistinctCounts, str]:
         """Return a digest, and the table that numbers its rows in its column i."""
         if columns in self._digests:
             return self._digests[columns]
@@ -383,7 +397,7 @@ class Source:
             for cell, name in zip(cells, columns, strict=True)
         ]
         check_dates(pl.DataFrame(series), "the distinct values")
-        digest = Digest(pl.DataFrame(series), found["n"].to_numpy().astype(np.int64))
+        digest = DistinctCounts(pl.DataFrame(series), found["n"].to_numpy().astype(np.int64))
         self._digests[columns] = digest, table
         return self._digests[columns]
 
@@ -436,7 +450,7 @@ def _frame(names: Sequence[str], words: Sequence[Ints], counts: Ints) -> pl.Data
 
 
 def _entries(
-    frame: pl.DataFrame, names: Sequence[str], grouping: Grouping, size: int, apart: bool
+    frame: pl.DataFrame, names: Sequence[str], grouping: PackedKeys, size: int, apart: bool
 ) -> pl.DataFrame:
     """Part the entry from the key."""
     words = [frame[name].to_numpy() for name in names]
@@ -457,7 +471,7 @@ def _connected(folder: Path, memory: int) -> Iterator[duckdb.DuckDBPyConnection]
         import duckdb
     except ImportError:
         raise EngineError(
-            "DuckDB is not installed, which reads large files", hint=INSTALL
+            "DuckDB is not installed, which reads large files", hint=INSTALL_LARGE
         ) from None
     limit = max(memory - _BASE, 0) // 2  # it takes somewhat more than it is told to
     connection = duckdb.connect(
@@ -477,7 +491,7 @@ def _connected(folder: Path, memory: int) -> Iterator[duckdb.DuckDBPyConnection]
 
 
 @contextmanager
-def translated(name: str = "the table") -> Iterator[None]:
+def translate_database_errors(name: str = "the table") -> Iterator[None]:
     """Turn errors of the database into ours, without its own words: they may quote cells."""
     import duckdb
 
@@ -485,7 +499,7 @@ def translated(name: str = "the table") -> Iterator[None]:
         yield
     except duckdb.OutOfMemoryException as error:
         if any(mark in str(error) for mark in _FULL):
-            raise full() from None
+            raise disk_full_error() from None
         raise EngineError(
             "the memory does not suffice", hint="allow more memory, or more room for spilling"
         ) from None
@@ -497,7 +511,7 @@ def translated(name: str = "the table") -> Iterator[None]:
         raise
     except duckdb.Error as error:
         if any(mark in str(error) for mark in _FULL):
-            raise full() from None
+            raise disk_full_error() from None
         raise EngineError(
             f"DuckDB failed on {name} ({type(error).__name__})", hint="is the file damaged?"
         ) from None
@@ -543,7 +557,7 @@ def limit_of(memory: str | int) -> int:
 
 def require_to_read(limit: int, path: Path) -> None:
     """Raise unless a file, which is rewritten if it is not Parquet, can be read within a limit."""
-    if limit >= LEAST_TO_REWRITE or path.is_dir() or form_of(path) == "Parquet":
+    if limit >= LEAST_TO_REWRITE or path.is_dir() or file_format(path) == "Parquet":
         return
     size = path.stat().st_size * (_PACKED if path.suffix.lower() == ".gz" else 1)
     if size > _SMALL_FILE:

@@ -13,10 +13,16 @@ import polars as pl
 from wideberth.core.strings import is_text
 from wideberth.core.types import require_finite
 from wideberth.errors import TableError
-from wideberth.hierarchy.quasi import FIXED, ONE_WAY, PERHAPS, in_one_way
-from wideberth.policy.people import LOOKED_AT, People, people_there
-from wideberth.policy.strays import CALLED, CANDIDATES, Facts, Strays, strays_of
-from wideberth.principles.counts import COUNT, Digest, of_no_row
+from wideberth.hierarchy.quasi import FIXED, ONE_WAY, PERHAPS, one_text_per_value
+from wideberth.policy.people import MAX_LOOKED_AT_VALUES, People, find_people_by_counts
+from wideberth.policy.strays import (
+    CALLED,
+    CANDIDATES,
+    NonPersonRows,
+    TableFacts,
+    non_person_rows_by_facts,
+)
+from wideberth.principles.counts import COUNT, DistinctCounts, without_row_numbers
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -26,7 +32,7 @@ if TYPE_CHECKING:
 _FIRST = 1000
 
 
-class Cluster:
+class SparkTable:
     """A Spark DataFrame as a table that can be asked."""
 
     def __init__(self, table: DataFrame) -> None:
@@ -97,7 +103,7 @@ class Cluster:
         from pyspark.sql import functions as sql
 
         texts = self.digest([name]).frame.to_series().drop_nulls()
-        written = in_one_way(texts, hierarchy)
+        written = one_text_per_value(texts, hierarchy)
         changed = [(t, w) for t, w in zip(texts, written, strict=True) if t != w]
         if not changed:
             return False
@@ -110,28 +116,31 @@ class Cluster:
         )
         return True
 
-    def digest(self, columns: Sequence[str]) -> Digest:
+    def digest(self, columns: Sequence[str]) -> DistinctCounts:
         """Return the distinct combinations of values of some columns, counted."""
         places = [self.places[name] for name in columns]
         found = _polars(self.frame.groupBy(*places).count().toArrow(), [*columns, COUNT])
         counts = found.to_series(len(places)).to_numpy().astype(np.int64)
-        return Digest(found[:, : len(places)], counts)
+        return DistinctCounts(found[:, : len(places)], counts)
 
     def people(self, person: Mapping[str, Sequence[str]], rows: int | None = None) -> People | None:
-        """Return the identifier that repeats; see `wideberth.policy.people.people_there`."""
+        """Return the identifier that repeats; see `find_people_by_counts`."""
         first = _polars(self.frame.limit(_FIRST).toArrow(), list(self.places))
         rows = self.frame.count() if rows is None else rows
         from pyspark.sql import functions as sql
 
         def some(*names: str) -> pl.DataFrame:
             places = [self.places[name] for name in names]
-            chosen = sql.pmod(sql.xxhash64(places[0]), sql.lit(max(rows // LOOKED_AT, 1))) == 0
-            found = self.frame.where(chosen).select(*places).limit(4 * LOOKED_AT)
+            chosen = (
+                sql.pmod(sql.xxhash64(places[0]), sql.lit(max(rows // MAX_LOOKED_AT_VALUES, 1)))
+                == 0
+            )
+            found = self.frame.where(chosen).select(*places).limit(4 * MAX_LOOKED_AT_VALUES)
             return _polars(found.toArrow(), names)
 
-        return people_there(first, self._distinct, rows, some, **person)
+        return find_people_by_counts(first, self._distinct, rows, some, **person)
 
-    def strays(self) -> Strays:
+    def strays(self) -> NonPersonRows:
         """Return the rows that are no people: by words alone, for Spark's rows have no order."""
         from pyspark.sql import functions as sql
 
@@ -153,8 +162,8 @@ class Cluster:
             ).collect()
             return None if total is None else float(total)
 
-        return strays_of(
-            Facts(
+        return non_person_rows_by_facts(
+            TableFacts(
                 rows=int(rows),
                 empty=int(empty) if len(cells) > 1 else 0,
                 ends=None,
@@ -198,5 +207,5 @@ def _polars(table: pa.Table, names: Sequence[str]) -> pl.DataFrame:
 
 
 def _refuse(name: str, odd: float) -> None:
-    with of_no_row():
+    with without_row_numbers():
         require_finite(pl.Series(name, [odd]))

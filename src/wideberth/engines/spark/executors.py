@@ -17,14 +17,14 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wideberth.engines.spark.failures import python_setting, readable
+from wideberth.engines.spark.failures import python_setting, readable_spark_errors
 from wideberth.errors import EngineError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 #: What our functions import on executors.
-NEEDED = ("pyarrow", "numpy", "numba", "polars")
+EXECUTOR_PACKAGES = ("pyarrow", "numpy", "numba", "polars")
 _ITSELF = "wideberth"
 _SHIP = "or send it there: wideberth.engines.spark.executors.ship(spark)"
 #: What was found, by application: it is asked once for each.
@@ -38,8 +38,8 @@ def require_executors(spark: SparkSession) -> dict[str, str]:
     context = spark.sparkContext
     known = _FOUND.get(context.applicationId)
     if known is None:
-        with readable():
-            answers = probe(spark)
+        with readable_spark_errors():
+            answers = probe_executors(spark)
         for answer in answers:
             _judge(answer, context.pythonExec)
         known = _FOUND[context.applicationId] = answers[0]["versions"]
@@ -57,7 +57,7 @@ def ship(spark: SparkSession) -> None:
         for file in sorted(package.rglob("*")):
             if file.is_file() and "__pycache__" not in file.parts:
                 zipped.write(file, file.relative_to(package))
-    with readable():
+    with readable_spark_errors():
         # Unpacked where executors look for modules. As a zip file (addPyFile) it could be imported,
         # but some of it, and numba's cache of compiled code, want files.
         context.addArchive(f"{archive}#{_ITSELF}")
@@ -66,10 +66,10 @@ def ship(spark: SparkSession) -> None:
     _FOUND.pop(context.applicationId, None)
 
 
-def probe(spark: SparkSession) -> list[dict[str, Any]]:
+def probe_executors(spark: SparkSession) -> list[dict[str, Any]]:
     """Ask executors where they are and which versions they have."""
     # By plain RDDs, which need nothing there but Python: a missing pyarrow is an answer, too.
-    asked = (_ITSELF, *NEEDED)
+    asked = (_ITSELF, *EXECUTOR_PACKAGES)
 
     # Within this function, for it must be pickled by value, whatever the executors lack.
     def versions(_: Iterable[int]) -> Iterator[dict[str, Any]]:
@@ -99,7 +99,7 @@ def _judge(answer: dict[str, Any], executable: str) -> None:
     if _minor(here) != _minor(there):
         what = f"executors run Python {there} ({where}), the driver {here}"
         raise EngineError(what, hint=setting)
-    for name in NEEDED:
+    for name in EXECUTOR_PACKAGES:
         if name in broken:
             lacks = "lacks" if broken[name] == "ModuleNotFoundError" else "cannot import"
             what = f"the executors' Python {lacks} {name} ({where})"

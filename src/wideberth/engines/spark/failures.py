@@ -79,22 +79,22 @@ def python_setting(executable: str | None = None) -> str:
 _OF_REFUSALS = ("what", "hint", "outcome", "witness", "tries")
 
 
-class Refused(Exception):
+class ExecutorRefusal(Exception):
     """A refusal on its way from an executor, of which only the text arrives: all of it, as JSON."""
 
 
 @contextmanager
-def carried() -> Iterator[None]:
+def carry_refusals() -> Iterator[None]:
     """Let a refusal keep its outcome and witness; to be put around what executors do."""
     try:
         yield
     except InfeasibleError as error:
         told = {key: getattr(error, key) for key in _OF_REFUSALS}
-        raise Refused(json.dumps(told)) from None
+        raise ExecutorRefusal(json.dumps(told)) from None
 
 
 @contextmanager
-def readable() -> Iterator[None]:
+def readable_spark_errors() -> Iterator[None]:
     """Turn whatever Spark raises inside into one error of ours; to be put around every job."""
     loggers = [logging.getLogger(name) for name in _LOGGERS]
     before = [logger.disabled for logger in loggers]
@@ -108,21 +108,21 @@ def readable() -> Iterator[None]:
     except WideberthError:
         raise
     except Exception as error:
-        if not of_spark(error):
+        if not is_spark_error(error):
             raise
-        raise translated(error) from None
+        raise translate_spark_error(error) from None
     finally:
         for logger, was in zip(loggers, before, strict=True):
             logger.disabled = was
 
 
-def of_spark(error: BaseException) -> bool:
+def is_spark_error(error: BaseException) -> bool:
     """Return whether an error comes from Spark, or from the lack of it."""
     origins = {kind.__module__.partition(".")[0] for kind in type(error).__mro__}
     return bool(origins & {"pyspark", "py4j"}) or isinstance(error, ConnectionError)
 
 
-def translated(error: BaseException) -> WideberthError:
+def translate_spark_error(error: BaseException) -> WideberthError:
     """Return an error of ours that says in a sentence what one of Spark's means."""
     try:
         text = str(error)
@@ -130,7 +130,7 @@ def translated(error: BaseException) -> WideberthError:
         text = ""
     if ours := list(_OURS.finditer(text)):
         name, what, hint = ours[-1].groups()
-        if name == Refused.__name__:
+        if name == ExecutorRefusal.__name__:
             return InfeasibleError(**json.loads(what))
         return _kinds().get(name, EngineError)(what.strip(), hint=hint)
     if absent := _MODULE.search(text):

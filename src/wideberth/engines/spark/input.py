@@ -15,11 +15,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from wideberth.core.notation import by_column
-from wideberth.engines.spark.failures import readable
+from wideberth.core.notation import formats_by_column
+from wideberth.engines.spark.failures import readable_spark_errors
 from wideberth.errors import EngineError, TableError, what_to_type
 from wideberth.io import ReadOptions, TableWarning, csv
-from wideberth.io.formats import AGAIN, check_names, format_of
+from wideberth.io.formats import AGAIN, format_of, require_unique_names
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -34,28 +34,30 @@ _BLOCK = 1 << 20
 _SCHEME = re.compile(r"\w[\w+.-]+:/")
 
 
-class _Look(NamedTuple):
+class _TextFindings(NamedTuple):
     """Findings on a whole file: its first invalid line, and whether a cell may span lines."""
 
     bad_line: int | None
     quoted: bool
 
 
-def read(spark: SparkSession, path: str | Path, options: ReadOptions | None = None) -> DataFrame:
+def read_spark_table(
+    spark: SparkSession, path: str | Path, options: ReadOptions | None = None
+) -> DataFrame:
     """Read a table from a place that the executors see, too."""
     # A URL such as s3a://… stands for Parquet. The columns of a CSV file all become text.
     local = None if _SCHEME.match(str(path)) else Path(path)
     if options is not None and options.skip_rows:
         raise TableError("Spark does not skip lines above the header", hint=PARQUET)
     frame = _frame(spark, path, local, options or ReadOptions())
-    require_plain(frame, options)
+    require_no_formats(frame, options)
     return frame
 
 
-def require_plain(frame: DataFrame, options: ReadOptions | None) -> None:
+def require_no_formats(frame: DataFrame, options: ReadOptions | None) -> None:
     """Refuse columns of text for which the options say how numbers or dates are written."""
     texts = [name for name, kind in frame.dtypes if kind == "string"]
-    for name in by_column(options.formats if options else {}, texts):
+    for name in formats_by_column(options.formats if options else {}, texts):
         raise TableError(
             f"column {name!r} holds text, and [formats] says how to read it: Spark reads numbers "
             "with points and dates as YYYY-MM-DD alone",
@@ -81,9 +83,9 @@ def _parquet(spark: SparkSession, path: str | Path) -> DataFrame:
     local = Path(path)
     if local.is_dir() and not any(local.rglob("*.parquet")):
         raise TableError(f"the folder {path} holds no Parquet files", hint="check the path")
-    with _reading(path), readable():
+    with _reading(path), readable_spark_errors():
         frame = spark.read.parquet(_escaped(local) if local.exists() else str(path))
-        check_names(frame.columns, local.name)
+        require_unique_names(frame.columns, local.name)
         return frame
 
 
@@ -99,7 +101,7 @@ def _csv(spark: SparkSession, path: Path, options: ReadOptions) -> DataFrame:
         look = _looked_through(path, encoding)
     names = [name.strip() for name in dialect.header]
     names[0] = names[0] or csv.ROW_NAMES
-    check_names(names, path.name)
+    require_unique_names(names, path.name)
     if dialect.width == 1:  # of which Spark would drop empty lines, and people with them
         raise TableError(f"{path.name} has a single column, which Spark misreads", hint=PARQUET)
     charset = _ENCODINGS.get(codecs.lookup(encoding).name)
@@ -116,7 +118,7 @@ def _csv(spark: SparkSession, path: Path, options: ReadOptions) -> DataFrame:
         )
     # With lines in quotes, or letters of several bytes, one task must read the whole file.
     whole = look.quoted or charset.startswith(("utf-16", "utf-32"))
-    with _reading(path), readable():
+    with _reading(path), readable_spark_errors():
         frame = (
             spark.read.schema(StructType([StructField(name, StringType()) for name in names]))
             .options(header=True, sep=dialect.delimiter, encoding=charset, multiLine=whole)
@@ -133,7 +135,7 @@ def _csv(spark: SparkSession, path: Path, options: ReadOptions) -> DataFrame:
         )
 
 
-def _looked_through(path: Path, encoding: str) -> _Look:
+def _looked_through(path: Path, encoding: str) -> _TextFindings:
     decoder = codecs.getincrementaldecoder(encoding)()
     line, quoted = 1, False
     with csv._open(path) as file:
@@ -144,8 +146,8 @@ def _looked_through(path: Path, encoding: str) -> _Look:
             decoder.decode(b"", final=True)
         except UnicodeError as error:
             failed = error.object[: error.start] if isinstance(error, UnicodeDecodeError) else b""
-            return _Look(line + failed.count(b"\n"), quoted)
-    return _Look(None, quoted)
+            return _TextFindings(line + failed.count(b"\n"), quoted)
+    return _TextFindings(None, quoted)
 
 
 @contextmanager
@@ -198,9 +200,9 @@ _LIMITS = {"GlobalLimit": "limit", "LocalLimit": "limit", "Offset": "offset", "T
 _STEADY = ("Project", "Filter", "SubqueryAlias", "View", "Sort", "Sample")
 
 
-def warn_if_fickle(frame: Any, *, stacklevel: int = 3) -> None:
+def warn_if_nondeterministic(frame: Any, *, stacklevel: int = 3) -> None:
     """Warn, once for a table, if its rows may differ each time they are computed."""
-    causes = fickle(frame)
+    causes = nondeterministic_causes(frame)
     if causes:
         what = (
             f"the rows of the table may change each time Spark computes it ({', '.join(causes)}): "
@@ -209,7 +211,7 @@ def warn_if_fickle(frame: Any, *, stacklevel: int = 3) -> None:
         warnings.warn(what, TableWarning, stacklevel=stacklevel)
 
 
-def fickle(frame: Any) -> list[str]:
+def nondeterministic_causes(frame: Any) -> list[str]:
     """Return what may change the rows of a PySpark DataFrame from one computation to the next."""
     from py4j.protocol import Py4JError
 

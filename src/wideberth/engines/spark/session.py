@@ -19,7 +19,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wideberth.engines.spark.failures import of_spark, translated
+from wideberth.engines.spark.failures import is_spark_error, translate_spark_error
 from wideberth.errors import EngineError, what_to_type
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 #: The major version whose plans, errors and Arrow functions this engine knows.
 MAJOR = 4
-INSTALL = "pip install 'wideberth[spark]'"
+INSTALL_SPARK = "pip install 'wideberth[spark]'"
 _CONNECT = "pyspark.sql.connect.dataframe"
 
 
@@ -57,10 +57,10 @@ def require_pyspark() -> None:
     try:
         import pyspark
     except ImportError:
-        raise EngineError("PySpark is not installed", hint=INSTALL) from None
+        raise EngineError("PySpark is not installed", hint=INSTALL_SPARK) from None
     if _release(pyspark.__version__)[0] != MAJOR:
         what = f"wideberth needs PySpark {MAJOR}, and {pyspark.__version__} is installed"
-        raise EngineError(what, hint=INSTALL)
+        raise EngineError(what, hint=INSTALL_SPARK)
 
 
 def is_stopped(spark: SparkSession) -> bool:
@@ -114,7 +114,7 @@ _USUAL = {
 
 
 @contextmanager
-def opened(master: str | None) -> Iterator[SparkSession]:
+def open_spark_session(master: str | None) -> Iterator[SparkSession]:
     """Start a Spark session, and stop it at the end."""
     require_pyspark()
     with warnings.catch_warnings():
@@ -173,7 +173,7 @@ def _started(master: str | None, address: str | None, log: Path) -> SparkSession
         with _same_python() if local else nullcontext():
             return SparkSession(SparkContext(conf=conf))
     except Exception as error:
-        if not of_spark(error):
+        if not is_spark_error(error):
             raise
         raise _reason(error, master, log) from None
 
@@ -243,7 +243,7 @@ def _reason(error: Exception, master: str | None, log: Path) -> EngineError:
     if master is not None and master.startswith("spark://"):
         what = f"what answers at {master} does not take us in"
         return EngineError(what, hint="check that it is a Spark master, of the version of PySpark")
-    found = translated(error)
+    found = translate_spark_error(error)
     return EngineError(f"Spark did not start: {found.what}", hint=found.hint)
 
 

@@ -20,35 +20,35 @@ from wideberth.checks.result import CheckResult
 from wideberth.core.codes import Codes
 from wideberth.core.exact import Ints
 from wideberth.core.progress import Progress
-from wideberth.engines.spark.cluster import Cluster
-from wideberth.engines.spark.work import BUCKET, PLACE, TIES, TOLD, Finishing, Looking, Routing
-from wideberth.engines.split.growth import Tree
-from wideberth.engines.split.scan import Scan, Sheets
+from wideberth.engines.spark.cluster import SparkTable
+from wideberth.engines.spark.work import BUCKET, PLACE, TIES, TOLD, FinishTask, RouteTask, ScanTask
+from wideberth.engines.split.growth import SplitTree
+from wideberth.engines.split.scan import Scan, ScanCounts
 from wideberth.errors import TableError
 from wideberth.policy.people import People
-from wideberth.policy.strays import Strays
-from wideberth.principles.counts import Coding, Digest
-from wideberth.release.parts import Job, Labels, examples
+from wideberth.policy.strays import NonPersonRows
+from wideberth.principles.counts import Coding, DistinctCounts
+from wideberth.release.parts import BoundRequest, LabelTable, example_row
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
     from pyspark.sql.types import StructType
 
 
-class SparkRows:
+class SparkEngine:
     """An engine for a Spark DataFrame; see `wideberth.release.large.Engine`."""
 
     name = "spark"
 
     def __init__(self, table: DataFrame) -> None:
-        self.cluster = Cluster(table)
+        self.cluster = SparkTable(table)
         self.spark = table.sparkSession
         self.kept: list[DataFrame] = []  # what Spark holds for us
         self.sent: list[Any] = []  # and what it has sent to executors, secrets among them
         self.coded = self.published = table
         self._lines: list[int] = []
 
-    def digest(self, columns: tuple[str, ...]) -> Digest:
+    def digest(self, columns: tuple[str, ...]) -> DistinctCounts:
         """Return the distinct values of columns, counted."""
         return self.cluster.digest(columns)
 
@@ -56,11 +56,11 @@ class SparkRows:
         """Return the identifier that repeats."""
         return self.cluster.people(person)
 
-    def strays(self) -> Strays:
+    def strays(self) -> NonPersonRows:
         """Return the rows that are no people."""
         return self.cluster.strays()
 
-    def encode(self, job: Job) -> None:
+    def encode(self, job: BoundRequest) -> None:
         """Join codes to the rows, and keep them where the rows are."""
         from pyspark import StorageLevel
         from pyspark.sql import functions as sql
@@ -94,14 +94,14 @@ class SparkRows:
         joined = frame.join(sql.broadcast(dictionary), reduce(and_, same), "left")
         return joined.drop(*(f"{name}v{i}" for i in range(len(places))))
 
-    def look(self, scan: Scan) -> Sheets:
+    def look(self, scan: Scan) -> ScanCounts:
         """Look at all rows once."""
         from pyspark.sql import functions as sql
 
         d = len(scan.layout.spans)
         extremes = [f"low{b} int, high{b} int" for b in range(d)]
         schema = ", ".join(["sheet int, cell int, rows bigint", *extremes])
-        looking = Looking(self._sent(scan), self._lines, d)
+        looking = ScanTask(self._sent(scan), self._lines, d)
         sums = [sql.sum("rows").alias("rows")]
         for b in range(d):
             sums += [sql.min(f"low{b}").alias(f"low{b}"), sql.max(f"high{b}").alias(f"high{b}")]
@@ -118,7 +118,7 @@ class SparkRows:
         return sheets
 
     def finish(
-        self, job: Job, tree: Tree, columns: Sequence[str], progress: Progress | None
+        self, job: BoundRequest, tree: SplitTree, columns: Sequence[str], progress: Progress | None
     ) -> list[Mapping[str, Any]]:
         """Finish the leaves, each where Spark brings its rows together."""
         from pyspark.sql.types import IntegerType, StructField, StructType
@@ -126,18 +126,18 @@ class SparkRows:
         if progress is not None:
             progress("finishing", 0, job.rows)
         routed = StructType([*self.coded.schema, StructField(BUCKET, IntegerType())])
-        parts = self.coded.mapInArrow(Routing(self._sent(tree), len(job.quasis)), routed)
+        parts = self.coded.mapInArrow(RouteTask(self._sent(tree), len(job.quasis)), routed)
         return self._finished(parts, job, None, columns)
 
     def _finished(
-        self, parts: DataFrame, job: Job, labels: Labels | None, columns: Sequence[str]
+        self, parts: DataFrame, job: BoundRequest, labels: LabelTable | None, columns: Sequence[str]
     ) -> list[Mapping[str, Any]]:
         """Finish parts, let Spark hold what is to be published, and return what was told of it."""
         from pyspark import StorageLevel
         from pyspark.sql import functions as sql
 
         made = self._published(job, columns)
-        finishing = Finishing(self._sent((job.slim, labels)), list(columns), _arrow(made))
+        finishing = FinishTask(self._sent((job.slim, labels)), list(columns), _arrow(made))
         finished = parts.groupBy(BUCKET).applyInArrow(
             lambda rows: finishing(rows),  # its arguments must be countable
             made,
@@ -157,14 +157,14 @@ class SparkRows:
         self.sent.append(self.spark.sparkContext.broadcast(pickled))
         return self.sent[-1]
 
-    def _published(self, job: Job, columns: Sequence[str]) -> StructType:
+    def _published(self, job: BoundRequest, columns: Sequence[str]) -> StructType:
         """Return the types of what parts come to: columns by number, and our own."""
         from pyspark.sql.pandas.types import from_arrow_type
         from pyspark.sql.types import LongType, StringType, StructType
 
         here = self.cluster.frame.schema
         kinds = {name: here[self.cluster.places[name]].dataType for name in job.untouched}
-        for name, series in examples(job).items():
+        for name, series in example_row(job).items():
             arrow = series.to_arrow(compat_level=pl.CompatLevel.oldest())
             kinds[name] = from_arrow_type(arrow.type)
         made = StructType()
@@ -172,7 +172,7 @@ class SparkRows:
             made.add(f"p{i}", LongType() if name == job.group else kinds[name])
         return made.add(PLACE, LongType()).add(TOLD, StringType())
 
-    def tuples(self, job: Job) -> tuple[list[Codes], Ints]:
+    def tuples(self, job: BoundRequest) -> tuple[list[Codes], Ints]:
         """Return the distinct tuples of codes, counted."""
         self.encode(job)
         names = [f"code{place}" for place in range(len(job.quasis) + len(job.columns))]
@@ -181,8 +181,8 @@ class SparkRows:
 
     def publish(
         self,
-        job: Job,
-        labels: Labels,
+        job: BoundRequest,
+        labels: LabelTable,
         at_a_time: int,
         columns: Sequence[str],
         progress: Progress | None,

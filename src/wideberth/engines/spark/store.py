@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from wideberth import io
 from wideberth.errors import OutputError, what_to_type
-from wideberth.io.manifest import listed, manifest_path
+from wideberth.io.manifest import files_sha256, manifest_path
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -77,7 +77,7 @@ def _foreign(path: str) -> OutputError:
 
 
 @dataclass(frozen=True, eq=False)
-class Place:
+class SparkTarget:
     """A folder to be, and the manifest beside it."""
 
     path: Any  # paths of Hadoop's
@@ -89,7 +89,7 @@ class Place:
     @classmethod
     def of(
         cls, spark: SparkSession, path: str, *, force: bool, sources: Sequence[str] = ()
-    ) -> Place:
+    ) -> SparkTarget:
         """Find a place, and refuse one that is taken."""
         jvm: Any = spark._jvm
         hadoop = jvm.org.apache.hadoop.fs
@@ -194,7 +194,7 @@ class Place:
         if folder.is_symlink() or (hasattr(os, "geteuid") and folder.stat().st_uid != os.geteuid()):
             return False
         try:
-            with io.opened(folder / _LOCK, os.O_RDONLY) as file:
+            with io.open_regular(folder / _LOCK, os.O_RDONLY) as file:
                 return io.lock(file)
         except FileNotFoundError:  # killed before it could lock
             return time.time() - folder.stat().st_mtime > _LATE_HERE
@@ -352,7 +352,7 @@ def _within(path: str, folder: str) -> bool:
     return inner == outer or outer in inner.parents
 
 
-def fingerprint(spark: SparkSession, path: str) -> str | None:
+def folder_sha256(spark: SparkSession, path: str) -> str | None:
     """Return a SHA-256 over the names and hashes of a folder's files; None if one is too large."""
     from pyspark.sql import functions as sql
 
@@ -361,4 +361,4 @@ def fingerprint(spark: SparkSession, path: str) -> str | None:
         return None
     name = sql.element_at(sql.split("path", "/"), -1)
     found = files.select(name, sql.sha2("content", 256)).collect()
-    return listed(dict(map(tuple, found)))
+    return files_sha256(dict(map(tuple, found)))

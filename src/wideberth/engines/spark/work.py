@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from wideberth.engines.spark.failures import carried
+from wideberth.engines.spark.failures import carry_refusals
 from wideberth.engines.split.scan import Scan
 from wideberth.errors import EngineError
-from wideberth.release.parts import Finished, Job, finish
+from wideberth.release.parts import BoundRequest, FinishedPart, finish
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -28,7 +28,7 @@ BUCKET, TIES, PLACE, TOLD = "bucket", "ties", "place", "told"
 
 
 @dataclass(frozen=True, eq=False)
-class Looking:
+class ScanTask:
     """A scan of a partition."""
 
     asked: Any  # broadcast: the scan
@@ -55,7 +55,7 @@ class Looking:
 
 
 @dataclass(frozen=True, eq=False)
-class Routing:
+class RouteTask:
     """The assignment of rows to the parts they belong to."""
 
     asked: Any  # broadcast: the tree
@@ -73,7 +73,7 @@ class Routing:
 
 
 @dataclass(frozen=True, eq=False)
-class Finishing:
+class FinishTask:
     """The work on a part: it is split to the end, or published by labels."""
 
     asked: Any  # broadcast: the job, and the labels of a lattice, if that is the way
@@ -87,21 +87,21 @@ class Finishing:
         codes = [_codes(table, place) for place in range(len(job.codings))]
         payload = _payload(job, table)
         if labels is None:
-            with carried():
+            with carry_refusals():
                 done = finish(job, part, codes, payload, ties=ties, threads=1)
         else:
             done = labels.publish(job, part, codes, payload, ties=ties)
         return _told(done, self.columns, self.schema)
 
 
-def _payload(job: Job, rows: pa.Table | pa.RecordBatch) -> pl.DataFrame:
+def _payload(job: BoundRequest, rows: pa.Table | pa.RecordBatch) -> pl.DataFrame:
     held = [rows[f"held{i}"] for i in range(len(job.untouched))]
     return pl.DataFrame(
         [pl.Series(name, pl.from_arrow(c)) for name, c in zip(job.untouched, held, strict=True)]
     )
 
 
-def _told(done: Finished, columns: Sequence[str], schema: Any) -> pa.Table:
+def _told(done: FinishedPart, columns: Sequence[str], schema: Any) -> pa.Table:
     """Return what is published, and with its first row the figures."""
     import pyarrow as pa
 

@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from wideberth.algorithms.mondrian.arrangement import Arrangement
+from wideberth.algorithms.mondrian.arrangement import SplitProblem
 from wideberth.core.exact import Ints
 from wideberth.core.progress import Progress
-from wideberth.engines.split.histogram_judge import Court
-from wideberth.engines.split.scan import CELLS, Layout, Scan, Sheets
-from wideberth.kernels.kinds import EFFORT_AT_VALUES, tries
+from wideberth.engines.split.histogram_judge import HistogramJudge
+from wideberth.engines.split.scan import CELLS, Scan, ScanCounts, ScanLayout
+from wideberth.kernels.kinds import EFFORT_AT_VALUES, cut_tries
 
 # -----------------------------------------------------------------------------
 # The cuts of a node, the cheapest first, told from its table: the kernels' own order.
@@ -34,8 +34,8 @@ from wideberth.kernels.kinds import EFFORT_AT_VALUES, tries
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
-    """What is known of a node; see `wideberth.kernels.table_scan.Sheets`."""
+class NodeTable:
+    """What is known of a node; see `wideberth.kernels.table_scan.ScanArrays`."""
 
     begins: Ints  # where the cells of each attribute begin
     counts: Ints  # by cell, as are the other two
@@ -66,7 +66,9 @@ class Cuts:
         return len(self.by)
 
 
-def cuts_of(table: Table, rows: int, places: npt.NDArray[np.int32], unit: int, paper: bool) -> Cuts:
+def cuts_of(
+    table: NodeTable, rows: int, places: npt.NDArray[np.int32], unit: int, paper: bool
+) -> Cuts:
     """Return the cuts of a node that leave both halves enough rows."""
     # `places` are those of `Arrangement.places`. `paper`: only the cut next to the median of each
     # attribute counts.
@@ -107,7 +109,7 @@ def _next_to_median(upto: Ints, values: Ints, rows: int) -> tuple[Ints, Ints]:
     return np.array([middle]), values[[middle]]
 
 
-def _extents(table: Table, cells: Ints, places: npt.NDArray[np.int32]) -> Ints:
+def _extents(table: NodeTable, cells: Ints, places: npt.NDArray[np.int32]) -> Ints:
     """Return the extent of the first cell's rows, of the first two cells', and so on."""
     low = np.minimum.accumulate(table.lows[cells], axis=0)
     high = np.maximum.accumulate(table.highs[cells], axis=0)
@@ -135,26 +137,26 @@ if TYPE_CHECKING:
     pass
 
 
-class Script:
+class ScanPlan:
     """A scan being put together; nodes for which there is no room are left for another one."""
 
     def __init__(
-        self, by: Sequence[int], value: Sequence[int], child: Sequence[int], layout: Layout
+        self, by: Sequence[int], value: Sequence[int], child: Sequence[int], layout: ScanLayout
     ) -> None:
         self.layout = layout
         self.by, self.value, self.child = list(by), list(value), list(child)
         self.tables: dict[int, int] = {}  # by number of the node
-        self.filled: list[Node] = []
-        self.asked: dict[Node, Sequence[int]] = {}
-        self._first: dict[Node, int] = {}
-        self._ahead: dict[Node, list[int | None]] = {}
+        self.filled: list[OpenNode] = []
+        self.asked: dict[OpenNode, Sequence[int]] = {}
+        self._first: dict[OpenNode, int] = {}
+        self._ahead: dict[OpenNode, list[int | None]] = {}
         self._by: list[int] = []
         self._value: list[int] = []
         width, d = int(layout.begins[-1]), len(layout.spans)
         self._room = max(CELLS // (width * (1 + d)), 2)
         self._space = max(CELLS // max(int(layout.edges[-1]), 1), 2)
 
-    def fill(self, node: Node) -> None:
+    def fill(self, node: OpenNode) -> None:
         """Let a node's table be filled."""
         if len(self.tables) < self._room:
             self._slot(node.number)
@@ -164,7 +166,12 @@ class Script:
         return self.tables.setdefault(number, len(self.tables))
 
     def ask(
-        self, node: Node, cuts: Sequence[int], *, whole: bool = False, ahead: Sequence[bool] = ()
+        self,
+        node: OpenNode,
+        cuts: Sequence[int],
+        *,
+        whole: bool = False,
+        ahead: Sequence[bool] = (),
     ) -> None:
         """Let the left halves of cuts be counted."""
         # If there is no room for all cuts, the first ones. `whole`: all of the node's rows are
@@ -214,11 +221,13 @@ class Script:
             question_value=np.array(self._value, np.int64),
         )
 
-    def table(self, sheets: Sheets, node: Node) -> Table:
+    def table(self, sheets: ScanCounts, node: OpenNode) -> NodeTable:
         """Return the table of a node that was to be filled."""
         return self._table(sheets, self.tables[node.number])
 
-    def promised(self, sheets: Sheets, node: Node) -> tuple[Table | None, Table | None]:
+    def promised(
+        self, sheets: ScanCounts, node: OpenNode
+    ) -> tuple[NodeTable | None, NodeTable | None]:
         """Return the tables of the halves of a node's first cut, those that were to be filled."""
         left, right = self._ahead.get(node, (None, None))
         return (
@@ -226,12 +235,12 @@ class Script:
             None if right is None else self._table(sheets, right),
         )
 
-    def _table(self, sheets: Sheets, slot: int) -> Table:
+    def _table(self, sheets: ScanCounts, slot: int) -> NodeTable:
         # Copies: the sheets of a scan must not live as long as one of its nodes.
         lows, highs = sheets.lows[slot].copy(), sheets.highs[slot].copy()
-        return Table(self.layout.begins, sheets.counts[slot].copy(), lows, highs)
+        return NodeTable(self.layout.begins, sheets.counts[slot].copy(), lows, highs)
 
-    def histograms(self, sheets: Sheets, node: Node) -> Ints:
+    def histograms(self, sheets: ScanCounts, node: OpenNode) -> Ints:
         """Return what was counted for a node."""
         order = list(self._first)
         at = order.index(node)
@@ -245,14 +254,14 @@ class Script:
 
 
 #: Gives the sum of what all rows answer.
-Look: TypeAlias = Callable[[Scan], Sheets]
+ScanFunction: TypeAlias = Callable[[Scan], ScanCounts]
 
 #: Cuts of a node that are judged in its first scan; twice as many in each further one.
 _FIRST = 2
 
 
 @dataclass(frozen=True, eq=False)
-class Tree:
+class SplitTree:
     """A split tree."""
 
     by: Ints  # of each node the attribute it is cut by; -1: it is a leaf
@@ -276,7 +285,7 @@ class Tree:
 
 
 @dataclass(eq=False)
-class Trial:
+class CutTrial:
     """A cut that is being judged."""
 
     cut: int  # which of the node's cuts
@@ -285,31 +294,31 @@ class Trial:
 
 
 @dataclass(eq=False)
-class Node:
+class OpenNode:
     """A node that may still be cut."""
 
     number: int  # its place in the tree
     rows: int
     whole: Ints  # the histogram of its sensitive values, in coarse cells
-    table: Table | None = None  # the table that its cuts are computed from
+    table: NodeTable | None = None  # the table that its cuts are computed from
     cuts: Cuts | None = None
     tried: int = 0  # how many of its cuts failed
     upto: int = 0  # up to which cut they are on trial
     width: int = _FIRST  # how many are judged next
     # the cuts that did not fail by coarse cells, in their order
-    trials: list[Trial] = field(default_factory=list)
+    trials: list[CutTrial] = field(default_factory=list)
     # the tables of the halves of the cut that is likely to be made
-    promised: tuple[Table | None, Table | None] = (None, None)
+    promised: tuple[NodeTable | None, NodeTable | None] = (None, None)
 
     @property
     def asked(self) -> range:
         """The cuts that are judged next, but for those that are not worth the effort."""
         assert self.cuts is not None  # noqa: S101 - its table is known
-        worth = min(len(self.cuts), tries(EFFORT_AT_VALUES, self.rows, 0))
+        worth = min(len(self.cuts), cut_tries(EFFORT_AT_VALUES, self.rows, 0))
         return range(self.tried, min(self.tried + self.width, worth))
 
     @property
-    def doubtful(self) -> list[Trial]:
+    def doubtful(self) -> list[CutTrial]:
         """The trials to be judged value by value: up to the first that will do."""
         upto = next((i for i, t in enumerate(self.trials) if t.verdict), len(self.trials))
         return self.trials[:upto]
@@ -321,13 +330,13 @@ class Node:
         return left, self.rows - left
 
 
-class Growing:
+class SplitTreeBuilder:
     """A tree that grows."""
 
     def __init__(
         self,
-        task: Arrangement,
-        court: Court,
+        task: SplitProblem,
+        court: HistogramJudge,
         *,
         rows: int,
         paper: bool,
@@ -342,10 +351,10 @@ class Growing:
         self.progress, self.total = progress, rows
         self.by, self.value, self.child, self.rows = [-1], [0], [0], [rows]
         self.scans = self.settled = 0
-        self.open: list[Node] = []
-        self._take_in(Node(0, rows, self._histogram()))
+        self.open: list[OpenNode] = []
+        self._take_in(OpenNode(0, rows, self._histogram()))
 
-    def run(self, look: Look) -> Tree:
+    def run(self, look: ScanFunction) -> SplitTree:
         """Scan until no node is open."""
         while self.open:
             for node in list(self.open):
@@ -358,7 +367,7 @@ class Growing:
         by, value, child, rows = (
             np.array(line, np.int64) for line in (self.by, self.value, self.child, self.rows)
         )
-        return Tree(by, value, child, rows, self.scans)
+        return SplitTree(by, value, child, rows, self.scans)
 
     def _histogram(self) -> Ints:
         """Return the histogram of the whole table, in coarse cells."""
@@ -372,19 +381,19 @@ class Growing:
 
     # ---- nodes
 
-    def _take_in(self, node: Node) -> None:
+    def _take_in(self, node: OpenNode) -> None:
         if node.rows >= self.large:
             self.open.append(node)
         else:
             self._settled(node)
 
-    def _settled(self, node: Node) -> None:
+    def _settled(self, node: OpenNode) -> None:
         """Count the rows of a leaf, which are few enough or have no cut, as settled."""
         self.settled += node.rows
         if self.progress is not None:
             self.progress("cutting", self.settled, self.total)
 
-    def _ponder(self, node: Node) -> None:
+    def _ponder(self, node: OpenNode) -> None:
         """Do for a node what needs no scan."""
         if node.table is None:
             return
@@ -397,9 +406,9 @@ class Growing:
             self.open.remove(node)
             self._settled(node)
         elif not self.court.asks:  # any cut will do
-            self._cut(node, Trial(0, node.whole, True))
+            self._cut(node, CutTrial(0, node.whole, True))
 
-    def _cut(self, node: Node, trial: Trial) -> None:
+    def _cut(self, node: OpenNode, trial: CutTrial) -> None:
         """Cut a node, and take in its halves."""
         cuts, number = node.cuts, len(self.by)
         assert cuts is not None  # noqa: S101 - one of them is made
@@ -408,7 +417,7 @@ class Growing:
         self.child[node.number] = number
         few, many = node.halves(trial.cut)
         left = trial.left.copy()
-        halves = Node(number, few, left), Node(number + 1, many, node.whole - left)
+        halves = OpenNode(number, few, left), OpenNode(number + 1, many, node.whole - left)
         likely = trial.cut == node.tried
         self.open.remove(node)
         for half, table in zip(halves, node.promised, strict=True):
@@ -419,7 +428,7 @@ class Growing:
             half.table = table if likely else None
             self._take_in(half)
 
-    def _decide(self, node: Node) -> None:
+    def _decide(self, node: OpenNode) -> None:
         """Cut at the first cut that will do; if all have failed, go on to others."""
         node.trials = [trial for trial in node.trials if trial.verdict is not False]
         if node.trials and node.trials[0].verdict:
@@ -431,9 +440,9 @@ class Growing:
 
     # ---- scans
 
-    def _scan(self, look: Look, nodes: Sequence[Node]) -> None:
+    def _scan(self, look: ScanFunction, nodes: Sequence[OpenNode]) -> None:
         """Fill tables, and judge the cheapest cuts by coarse histograms."""
-        script = Script(self.by, self.value, self.child, self.court.coarse)
+        script = ScanPlan(self.by, self.value, self.child, self.court.coarse)
         for node in nodes:
             if node.table is None:
                 script.fill(node)
@@ -448,14 +457,14 @@ class Growing:
             node.upto = cuts[-1] + 1
             node.promised = script.promised(sheets, node)
             node.trials = [
-                Trial(cut, left, self._judge(node, cut, node.whole, left, coarse=True))
+                CutTrial(cut, left, self._judge(node, cut, node.whole, left, coarse=True))
                 for cut, left in zip(cuts, lefts, strict=True)
             ]
             self._decide(node)
 
-    def _scan_values(self, look: Look, nodes: Sequence[Node]) -> None:
+    def _scan_values(self, look: ScanFunction, nodes: Sequence[OpenNode]) -> None:
         """Judge by the histograms of single values what cells have left open."""
-        script = Script(self.by, self.value, self.child, self.court.exact)
+        script = ScanPlan(self.by, self.value, self.child, self.court.exact)
         for node in nodes:
             script.ask(node, [trial.cut for trial in node.doubtful], whole=True)
         sheets = self._looked(look, script)
@@ -467,11 +476,13 @@ class Growing:
                     break
             self._decide(node)
 
-    def _looked(self, look: Look, script: Script) -> Sheets:
+    def _looked(self, look: ScanFunction, script: ScanPlan) -> ScanCounts:
         self.scans += 1
         return look(script.scan())
 
-    def _judge(self, node: Node, cut: int, whole: Ints, left: Ints, *, coarse: bool) -> bool | None:
+    def _judge(
+        self, node: OpenNode, cut: int, whole: Ints, left: Ints, *, coarse: bool
+    ) -> bool | None:
         """Return whether both halves of a cut can satisfy the demands."""
         few, many = node.halves(cut)
         first = self.court.judge(few, left, coarse=coarse)

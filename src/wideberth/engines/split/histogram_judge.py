@@ -17,29 +17,29 @@ from functools import cached_property
 import numpy as np
 
 from wideberth.algorithms.demand import Demand
-from wideberth.algorithms.mondrian.arrangement import Arrangement
-from wideberth.algorithms.mondrian.kernel_splitter import Compiled
+from wideberth.algorithms.mondrian.arrangement import SplitProblem
+from wideberth.algorithms.mondrian.kernel_splitter import CompiledSplitter
 from wideberth.core.codes import Column
 from wideberth.core.exact import Bools, Ints
 from wideberth.core.groups import Groups
-from wideberth.engines.split.scan import Layout
+from wideberth.engines.split.scan import ScanLayout
 from wideberth.errors import ParameterError
 from wideberth.kernels import kinds
 from wideberth.principles.partition import deal
 
 #: Up to so many values of the leading attribute are counted one by one.
-FEW = 4096
+MAX_COUNTED_VALUES = 4096
 #: Cells in a window, if there are more.
 _PER_WINDOW = 32
 
 
-class Court:
+class HistogramJudge:
     """Judge of the nodes of a split tree."""
 
-    def __init__(self, task: Arrangement, few: int = FEW) -> None:
+    def __init__(self, task: SplitProblem, few: int = MAX_COUNTED_VALUES) -> None:
         self.task = task
         self.few = few
-        self.engine = Compiled(task, 1, lambda rows: None) if task.compilable else None
+        self.engine = CompiledSplitter(task, 1, lambda rows: None) if task.compilable else None
         _require_fit(task)
 
     @property
@@ -66,22 +66,22 @@ class Court:
         return [views[attribute] for attribute in sorted(views)]
 
     @cached_property
-    def exact(self) -> Layout:
+    def exact(self) -> ScanLayout:
         """Every value, or class of values, in a cell of its own."""
         spans = [quasi.domain.size for quasi in self.task.quasis]
         cells = [
             np.arange(column.domain.size) if order is None else order.astype(np.int64)
             for column, order in self._views
         ]
-        return Layout(spans, cells)
+        return ScanLayout(spans, cells)
 
     @cached_property
-    def coarse(self) -> Layout:
+    def coarse(self) -> ScanLayout:
         """Neighbouring values of the leading attribute together, if they are many."""
         if self._bins is None:
             return self.exact
         first, *others = self.exact.cells
-        return Layout(self.exact.spans, [self._bins.cell_of[first], *others])
+        return ScanLayout(self.exact.spans, [self._bins.cell_of[first], *others])
 
     @cached_property
     def _reach(self) -> Ints | None:
@@ -94,11 +94,11 @@ class Court:
         return kernel.table[:width] if len(kernel.table) else np.arange(width)
 
     @cached_property
-    def _bins(self) -> _Bins | None:
+    def _bins(self) -> _ValueCells | None:
         if self._reach is None or self.engine is None or len(self._reach) <= self.few:
             return None
         tested = self.engine.judge.tests[:, 1] == 0  # by attribute: other tests need single values
-        return None if tested.any() else _Bins(self._reach, self.few)
+        return None if tested.any() else _ValueCells(self._reach, self.few)
 
     def judge(self, rows: int, histogram: Ints, *, coarse: bool) -> bool | None:
         """Return whether rows can satisfy all demands; None if the cells leave it open."""
@@ -136,12 +136,12 @@ class Court:
         return most, most
 
     def _tests(self, rows: int, histogram: Ints, *, coarse: bool) -> bool:
-        from wideberth.kernels import judge as judging
+        from wideberth.kernels import group_tests
 
         assert self.engine is not None  # noqa: S101 - else rules are asked
         edges = (self.coarse if coarse else self.exact).edges
-        desk = judging.desk(1, self.engine.judge)
-        return bool(judging.pass_tests(self.engine.judge, edges, histogram, rows, desk))
+        desk = group_tests.make_test_buffers(1, self.engine.judge)
+        return bool(group_tests.pass_tests(self.engine.judge, edges, histogram, rows, desk))
 
     def _sure(self, rows: int, allowed: int) -> int:
         """Return how many rows of a crowd can surely be dealt: in turn, or by columns."""
@@ -149,7 +149,7 @@ class Court:
         judge = self.engine.judge
         sure = rows // judge.unit
         if judge.p == 1 and not judge.alone:
-            hands, far = kinds.columns(rows, judge.unit, judge.q)
+            hands, far = kinds.column_layout(rows, judge.unit, judge.q)
             sure = max(sure, far) if hands else sure
         return min(allowed, sure)
 
@@ -171,11 +171,11 @@ class Court:
             allowed = (
                 (1, 1) if judge.alone else tuple(n * judge.p // judge.q for n in (small, large))
             )
-            return not crowded(running, windows, hands, rows, allowed)
+            return not exceeds_window_limit(running, windows, hands, rows, allowed)
 
         near = int((windows[1] - windows[0])[counts > 0].max()) - 1
         numbers = judge.p, judge.q, judge.dealt, judge.alone
-        found = deal.hands(rows, judge.unit, numbers, crowd=crowd, near=near, fits=fits)
+        found = deal.dealt_group_count(rows, judge.unit, numbers, crowd=crowd, near=near, fits=fits)
         return found != 0
 
     def _by_rules(self, histogram: Ints) -> bool:
@@ -185,12 +185,12 @@ class Court:
         for demand in self.task.guarded:
             place = places[id(demand.column)]
             counts = histogram[edges[place] : edges[place + 1]]
-            if not demand.rule.satisfies(single(counts))[0]:
+            if not demand.rule.satisfies(single_group(counts))[0]:
                 return False
         return True
 
 
-class _Bins:
+class _ValueCells:
     """Cells of neighbouring values, and the bounds on windows that follow from them."""
 
     # `reach` is the last value in the window that begins at each value, never less than the one
@@ -235,7 +235,7 @@ def _steps(reach: Ints, per_window: int, most: int) -> Ints | None:
     return None
 
 
-def single(counts: Ints) -> Groups:
+def single_group(counts: Ints) -> Groups:
     """Return the histogram of a single group, given by the count of every value."""
     codes = np.flatnonzero(counts)
     return Groups(
@@ -251,7 +251,7 @@ def _column(demand: Demand) -> Column:
     return demand.column
 
 
-def _require_fit(task: Arrangement) -> None:
+def _require_fit(task: SplitProblem) -> None:
     """Refuse demands that cannot be judged by histograms."""
     dealt = task.dealt
     if dealt is None:
@@ -279,7 +279,7 @@ def _require_fit(task: Arrangement) -> None:
 # them tell all.
 
 
-def crowded(
+def exceeds_window_limit(
     running: Ints, windows: tuple[Ints, Ints], hands: int, rows: int, allowed: tuple[int, ...]
 ) -> bool:
     """Return whether some hand holds a value and too many rows of the value's window."""

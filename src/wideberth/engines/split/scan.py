@@ -21,7 +21,7 @@ CELLS = 1 << 23
 
 
 @dataclass(frozen=True, eq=False)
-class Layout:
+class ScanLayout:
     """Where each count is in the sheets of a scan."""
 
     spans: Sequence[int]  # how many codes each quasi-identifier has
@@ -52,7 +52,7 @@ class Layout:
 class Scan:
     """What is asked of the rows; see `wideberth.kernels.table_scan`."""
 
-    layout: Layout
+    layout: ScanLayout
     by: Ints
     value: Ints
     child: Ints
@@ -72,17 +72,17 @@ class Scan:
         """How many histograms are."""
         return len(self.question_by)
 
-    def empty(self) -> Sheets:
+    def empty(self) -> ScanCounts:
         """Return sheets with nothing in them."""
         d, width = len(self.layout.spans), int(self.layout.begins[-1])
-        return Sheets(
+        return ScanCounts(
             counts=np.zeros((self.tables, width), np.int64),
             lows=np.full((self.tables, width, d), np.iinfo(np.int32).max, np.int32),
             highs=np.full((self.tables, width, d), -1, np.int32),
             histograms=np.zeros((self.questions, int(self.layout.edges[-1])), np.int64),
         )
 
-    def look(self, blocks: Iterable[tuple[Any, Any]]) -> Sheets:
+    def look(self, blocks: Iterable[tuple[Any, Any]]) -> ScanCounts:
         """Look at blocks of rows: their codes, and their sensitive values, a line an attribute."""
         from wideberth.kernels import table_scan as kernels
 
@@ -95,23 +95,23 @@ class Scan:
                 self.layout.begins,
                 cells,
                 edges,
-                kernels.Paths(self.by, self.value, self.child, self.table, self.ask),
-                kernels.Questions(self.first, self.question_by, self.question_value),
-                kernels.Sheets(sheets.counts, sheets.lows, sheets.highs, sheets.histograms),
+                kernels.ScanTree(self.by, self.value, self.child, self.table, self.ask),
+                kernels.CountedCuts(self.first, self.question_by, self.question_value),
+                kernels.ScanArrays(sheets.counts, sheets.lows, sheets.highs, sheets.histograms),
             )
         return sheets
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Sheets:
-    """What some rows answered; see `wideberth.kernels.table_scan.Sheets`."""
+class ScanCounts:
+    """What some rows answered; see `wideberth.kernels.table_scan.ScanArrays`."""
 
     counts: Ints
     lows: npt.NDArray[np.int32]
     highs: npt.NDArray[np.int32]
     histograms: Ints
 
-    def add(self, other: Sheets) -> None:
+    def add(self, other: ScanCounts) -> None:
         """Take in what other rows answered."""
         np.add(self.counts, other.counts, out=self.counts)
         np.minimum(self.lows, other.lows, out=self.lows)

@@ -14,7 +14,7 @@ from fractions import Fraction
 import numpy as np
 
 from wideberth.core.codes import Codes, Domain
-from wideberth.core.exact import Bools, Floats, Ints, Numbers, Whole, ratios, whole
+from wideberth.core.exact import Bools, Floats, Ints, Numbers, WholeNumbers, ratios, whole
 from wideberth.core.memory import budget
 from wideberth.errors import ParameterError
 
@@ -197,7 +197,7 @@ class Spacing:
     def _least(self, low: Ints | Codes, high: Ints | Codes) -> Fraction:
         """Return the least distance among pairs of numbers, exactly."""
         x, y = (whole(self.numbers.units[codes], 2 * self.bound) for codes in (low, high))
-        difference: Whole = y - x
+        difference: WholeNumbers = y - x
         if not self.relative:
             return Fraction(int(difference.min()), self.numbers.per)
         difference, size = (

@@ -27,13 +27,17 @@ from wideberth.principles import (
     make,
 )
 from wideberth.principles.allowance import allowed_codes
-from wideberth.principles.dissimilarity import Scattered
+from wideberth.principles.dissimilarity import LEDiversityRule
 from wideberth.principles.diversity import _Frequency, _Unique
 from wideberth.principles.feasibility.gaps import Spacing
-from wideberth.principles.feasibility.nearness import MOST, DissimilarityAdvice, last
-from wideberth.principles.partition.caps import Line, Searched
-from wideberth.principles.partition.decide import Verdict
-from wideberth.principles.proximity import _Crowd, _Neighbourhoods
+from wideberth.principles.feasibility.nearness import (
+    MAX_SEARCHED_ROWS,
+    DissimilarityAdvice,
+    last_possible,
+)
+from wideberth.principles.partition.caps import LinearOrder, SearchedRule
+from wideberth.principles.partition.decide import PartitionVerdict
+from wideberth.principles.proximity import _NeighborhoodShare, _WindowShare
 
 # -----------------------------------------------------------------------------
 # Rules that say one thing only: no crowd of similar rows may exceed a share of its group.
@@ -43,7 +47,7 @@ from wideberth.principles.proximity import _Crowd, _Neighbourhoods
 
 
 @dataclass(frozen=True, eq=False)
-class Crowding(Line):
+class WindowShareLimit(LinearOrder):
     """Codes on a line, and how large a share of a group may be similar."""
 
     share: Fraction  # the most of a group that any crowd may hold
@@ -58,30 +62,30 @@ class Crowding(Line):
         return int(rows[begin]), begin
 
 
-def crowding(rule: Rule, size: int) -> Crowding | None:
+def window_share_limit(rule: Rule, size: int) -> WindowShareLimit | None:
     """Return what a rule for a domain of `size` codes says about crowds; None if it says more."""
     # A smallest group size (of (α,k)-anonymity) does not matter to crowds and stays with the rule.
     each = np.arange(size)
     beside = rule.allowance
-    if beside is not None and isinstance(rule, _Crowd | _Frequency):
+    if beside is not None and isinstance(rule, _WindowShare | _Frequency):
         # Allowed values come last, and reach less far than themselves: they are in no crowd.
         reach, share = each, Fraction(1)
         if isinstance(rule, _Frequency):
             share = rule.share
         else:
-            reach = rule.reach if isinstance(rule, _Neighbourhoods) else rule.near.last
+            reach = rule.reach if isinstance(rule, _NeighborhoodShare) else rule.near.last
             share = 1 / rule.wanted
-        return Crowding(beside.order, beside.last_of(reach), share)
-    if isinstance(rule, _Neighbourhoods):
-        return Crowding(each, rule.reach, Fraction(1, rule.m))
-    if isinstance(rule, _Crowd):
-        return Crowding(each, rule.near.last, 1 / rule.wanted)
+        return WindowShareLimit(beside.order, beside.last_of(reach), share)
+    if isinstance(rule, _NeighborhoodShare):
+        return WindowShareLimit(each, rule.reach, Fraction(1, rule.m))
+    if isinstance(rule, _WindowShare):
+        return WindowShareLimit(each, rule.near.last, 1 / rule.wanted)
     if isinstance(rule, _Frequency):
-        return Crowding(each, each, rule.share)
+        return WindowShareLimit(each, each, rule.share)
     if isinstance(rule, _Unique):
-        return Crowding(each, each, Fraction(1, rule.m))
-    if isinstance(rule, Searched) and rule.line is not None:
-        return Crowding(rule.line.place, rule.line.reach, Fraction(1, rule.smallest))
+        return WindowShareLimit(each, each, Fraction(1, rule.m))
+    if isinstance(rule, SearchedRule) and rule.line is not None:
+        return WindowShareLimit(rule.line.place, rule.line.reach, Fraction(1, rule.smallest))
     return None
 
 
@@ -103,7 +107,7 @@ class Limit:
     exclusive: bool = False  # whether the value itself is just out of reach
 
 
-class Whole:
+class WholeTable:
     """A table as a principle sees it before it is partitioned: one group of all rows."""
 
     def __init__(self, column: Column | None, rows: int, counts: Ints | None = None) -> None:
@@ -138,20 +142,20 @@ class Whole:
         rule = self.bind(principle)
         return self.looked_at(rule) and bool(rule.feasible(self.groups)[0])
 
-    def verdict(self, principle: Principle) -> Verdict:
+    def verdict(self, principle: Principle) -> PartitionVerdict:
         """Return whether some partition satisfies a principle, as far as that can be told.
 
         >>> from wideberth.core.codes import encode
         >>> from wideberth.principles import parse
         >>> import polars as pl
-        >>> table = Whole(encode(pl.Series("pay", [1, 2, 3, 50])), 4)
+        >>> table = WholeTable(encode(pl.Series("pay", [1, 2, 3, 50])), 4)
         >>> table.verdict(parse("epsilon-m:epsilon=1,m=2"))
         'yes'
         >>> table.verdict(parse("epsilon-m:epsilon=2,m=2"))
         'no'
         """
         rule = self.bind(principle)
-        if isinstance(rule, Searched) and rule.line is None:
+        if isinstance(rule, SearchedRule) and rule.line is None:
             return rule.answer(self.groups.rows(0)).verdict if self.looked_at(rule) else "unknown"
         if bool(rule.feasible(self.groups)[0]):
             return "yes"
@@ -159,12 +163,12 @@ class Whole:
 
     def looked_at(self, rule: Rule) -> bool:
         """Return whether a rule can answer: some look at row by row, of which there may be many."""
-        return self.at_hand or self.rows <= MOST or not self.searched(rule)
+        return self.at_hand or self.rows <= MAX_SEARCHED_ROWS or not self.searched(rule)
 
     @staticmethod
     def searched(rule: Rule) -> bool:
         """Return whether a rule compares rows with one another to find groups, which takes long."""
-        return isinstance(rule, Searched) and rule.line is None
+        return isinstance(rule, SearchedRule) and rule.line is None
 
     def spacing(self, relative: bool, allowed: tuple[object, ...] = ()) -> Spacing:
         """Return how far apart the numbers lie, but for values that need no protection."""
@@ -194,7 +198,7 @@ class Whole:
         if not self.feasible(weakest):
             return None
         rule = self.bind(weakest)
-        crowd = crowding(rule, self.domain.size)
+        crowd = window_share_limit(rule, self.domain.size)
         specification = weakest.parameters()[key]
         if self.free(rule) and not isinstance(weakest, LEDiversity):
             return Limit(None)
@@ -214,15 +218,17 @@ class Whole:
 
         if specification.kind == "whole":
             low, high = specification.low or 0, self.rows
-            if isinstance(rule, Scattered):
+            if isinstance(rule, LEDiversityRule):
                 high //= max(rule.fullest(self.groups.rows(0)), 1)
                 if possible(Fraction(high)):
                     return Limit(Fraction(high))
-            more = last(max(high, low) - low, lambda more: possible(Fraction(low + more)))
+            more = last_possible(max(high, low) - low, lambda more: possible(Fraction(low + more)))
             return Limit(Fraction(low + more))
         if isinstance(weakest, LEDiversity) and self.domain.tree is not None:
             # Distances on a tree are halves.
-            halves = last(2 * self.domain.tree.height, lambda many: possible(Fraction(many, 2)))
+            halves = last_possible(
+                2 * self.domain.tree.height, lambda many: possible(Fraction(many, 2))
+            )
             return Limit(Fraction(halves, 2))
         figures = rule.achieved(self.groups)
         if key not in figures:
@@ -251,7 +257,7 @@ class Whole:
         """Return the strongest value for which groups are known; there may be stronger ones."""
         assert self.column is not None  # noqa: S101 - it guards an attribute
         counts = None if self.at_hand else self.counts
-        if counts is not None and self.rows > MOST:
+        if counts is not None and self.rows > MAX_SEARCHED_ROWS:
             return None
         advice = DissimilarityAdvice(self.column, principle.distance, counts=counts)
         if key == "k":
@@ -306,7 +312,7 @@ def _settled(
         return fraction(_float(first + place) if place or low else 0.0)
 
     rough = min(max(_place(figure) - first, 0), end)
-    place = last_near(
+    place = last_possible_near(
         rough if higher else end - rough, end, lambda place: possible(value(place)), certain
     )
     if place is None:
@@ -325,12 +331,14 @@ def _float(place: int) -> float:
     return number
 
 
-def last_near(guess: int, end: int, possible: Callable[[int], bool], beyond: bool) -> int | None:
+def last_possible_near(
+    guess: int, end: int, possible: Callable[[int], bool], beyond: bool
+) -> int | None:
     """Return the last possible place up to the end, where all possible places come first.
 
-    >>> last_near(7, 100, lambda place: place < 5, True)
+    >>> last_possible_near(7, 100, lambda place: place < 5, True)
     4
-    >>> last_near(7, 100, lambda place: place <= 60, True)
+    >>> last_possible_near(7, 100, lambda place: place <= 60, True)
     60
     """
     # It is looked for around a guess, in steps that double; above the guess only if `beyond`.
@@ -348,4 +356,4 @@ def last_near(guess: int, end: int, possible: Callable[[int], bool], beyond: boo
             low, high, step = max(low - step, 0), low, 2 * step
         if not high:
             return None
-    return low + last(high - low - 1, lambda more: possible(low + more))
+    return low + last_possible(high - low - 1, lambda more: possible(low + more))

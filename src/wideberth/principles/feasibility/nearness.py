@@ -21,14 +21,19 @@ from wideberth.core.codes import Column
 from wideberth.core.exact import Floats, Ints, fraction
 from wideberth.core.groups import Groups, Partition
 from wideberth.core.memory import bounded
-from wideberth.distances import Branches, Metric, Similarity, Space, Windows, space
-from wideberth.distances.custom import Called
+from wideberth.distances import DistanceFunction, Similarity, Space, TreeSimilarity, Windows, space
+from wideberth.distances.custom import FunctionDistance
 from wideberth.errors import ParameterError
 from wideberth.principles import Dissimilarity
-from wideberth.principles.dissimilarity import Dissimilar
+from wideberth.principles.dissimilarity import DissimilarityRule
 from wideberth.principles.feasibility.gaps import Spacing
-from wideberth.principles.partition.decide import Answer, Verdict, Witness, overfull
-from wideberth.principles.partition.swap import Cap
+from wideberth.principles.partition.decide import (
+    PartitionAnswer,
+    PartitionVerdict,
+    Witness,
+    clique_witness,
+)
+from wideberth.principles.partition.swap import NeighborCap
 
 # -----------------------------------------------------------------------------
 # Numbers that are short to write, on the side on which they stay true.
@@ -51,7 +56,7 @@ def rounded(value: Fraction, *, up: bool, digits: int = 6) -> Fraction:
 
 
 #: Asks for a value: the verdict, and the end that it moves: how far a yes, or a no, is known.
-Probe = Callable[[Fraction], tuple[Verdict, Fraction]]
+FeasibilityProbe = Callable[[Fraction], tuple[PartitionVerdict, Fraction]]
 
 
 @dataclass(frozen=True)
@@ -74,7 +79,7 @@ class Bracket:
         return self.infeasible - self.feasible
 
 
-class Narrowing:
+class BracketSearch:
     """A search that moves both ends of a bracket towards each other."""
 
     def __init__(
@@ -90,7 +95,7 @@ class Narrowing:
         self.low, self.high, self.top = low, high, top
         self.between, self.close = between, close
 
-    def ask(self, value: Fraction, probe: Probe) -> Verdict:
+    def ask(self, value: Fraction, probe: FeasibilityProbe) -> PartitionVerdict:
         """Ask for a value, and move an end if the answer is certain."""
         verdict, end = probe(value)
         if verdict == "yes":
@@ -99,7 +104,7 @@ class Narrowing:
             self.high = end if self.high is None else min(self.high, end)
         return verdict
 
-    def lower(self, probe: Probe, tries: int) -> None:
+    def lower(self, probe: FeasibilityProbe, tries: int) -> None:
         """Look for the first no; below it, the answer may be unknown for a while."""
         edge = self.low
         for _ in range(tries):
@@ -111,7 +116,7 @@ class Narrowing:
             if self.ask(middle, probe) != "no":
                 edge = middle
 
-    def lift(self, probe: Probe, tries: int, guesses: Iterable[Fraction] = ()) -> None:
+    def lift(self, probe: FeasibilityProbe, tries: int, guesses: Iterable[Fraction] = ()) -> None:
         """Look for the last yes, first at some guesses; above it, the answer may be unknown."""
         edge = self.top
         for guess in guesses:
@@ -137,10 +142,10 @@ def halfway(low: Fraction, high: Fraction) -> Fraction:
     return short if low < short < high else middle
 
 
-def last(most: int, possible: Callable[[int], bool]) -> int:
+def last_possible(most: int, possible: Callable[[int], bool]) -> int:
     """Return the last possible number from 1 to ``most``, possible ones coming first; else 0.
 
-    >>> last(9, lambda number: number * number < 30)
+    >>> last_possible(9, lambda number: number * number < 30)
     5
     """
     low = 0
@@ -158,19 +163,19 @@ def last(most: int, possible: Callable[[int], bool]) -> int:
 
 
 #: Rows of which every possible δ is considered.
-FEW = 1000
+EXACT_DELTA_ROWS = 1000
 
 
-def ruled_out(answer: Answer, delta: Fraction, n: int, unit: int) -> Fraction:
+def excluded_delta(answer: PartitionAnswer, delta: Fraction, n: int, unit: int) -> Fraction:
     """Return the δ above which a no is certain, from a no for one of them."""
     witness, bound = answer.witness, delta
     if witness is not None and witness.kind == "vertex":
         bound = min(bound, Fraction(n - 1 - witness.rows, unit - 1))
     if witness is not None and witness.kind == "clique":
         bound = min(bound, Fraction(n - witness.rows, n - n // unit))
-        if n <= FEW:
+        if n <= EXACT_DELTA_ROWS:
             return _room(witness, bound, n, unit)
-    return _largest_below(delta, n, unit) if n <= FEW and bound == delta else bound
+    return _largest_below(delta, n, unit) if n <= EXACT_DELTA_ROWS and bound == delta else bound
 
 
 def _room(witness: Witness, bound: Fraction, n: int, unit: int) -> Fraction:
@@ -178,7 +183,7 @@ def _room(witness: Witness, bound: Fraction, n: int, unit: int) -> Fraction:
     low, high = Fraction(0), bound
     while high - low > Fraction(1, n * n):
         middle = halfway(low, high)
-        if overfull(n, witness.rows, Cap.of_share(middle), unit) is None:
+        if clique_witness(n, witness.rows, NeighborCap.of_share(middle), unit) is None:
             low = middle
         else:
             high = _largest_below(middle, n, unit)
@@ -224,14 +229,14 @@ class RiskCurve:
 def risk_curve(space: Space, whole: Groups, distances: Floats, points: int) -> RiskCurve:
     """Compute the risk for at most `points` ε, taken from distances that occur."""
     rows = int(whole.sizes[0])
-    called = isinstance(space, Called)
+    called = isinstance(space, FunctionDistance)
     each = len(whole.codes) <= (_EACH_CALLED if called else _EACH)
     spread = np.linspace(0, len(whole.codes) - 1, _CENTRES_CALLED if called else _CENTRES)
     centres = np.unique(np.append(spread.astype(np.int64), whole.counts.argmax()))
     found, exact = [], True
     for epsilon in _epsilons(space, distances, points):
         near = space.within(epsilon)
-        if each or isinstance(near, Windows | Branches):
+        if each or isinstance(near, Windows | TreeSimilarity):
             crowd = int(near.crowd(whole).max())
         else:
             exact = False
@@ -275,14 +280,14 @@ _CLOSE = Fraction(1, 100)
 #: Values whose distances are looked at, to know where ε may lie.
 _SAMPLED = 200
 #: Rows of a table that is not in memory that are looked at one by one, at most.
-MOST = 4_000_000
+MAX_SEARCHED_ROWS = 4_000_000
 
 
 @dataclass(frozen=True, eq=False)
 class Satisfiability:
     """The answer to whether a table can satisfy (ε,δ)^k-dissimilarity."""
 
-    verdict: Verdict  # "unknown": no partition was found, and none was ruled out
+    verdict: PartitionVerdict  # "unknown": no partition was found, and none was ruled out
     # With a yes: the group of each row; of a table not in memory, of its rows in the order of
     # values.
     groups: Ints | None = None
@@ -308,7 +313,7 @@ class DissimilarityAdvice:
     def __init__(
         self,
         column: Column,
-        distance: str | Metric = "auto",
+        distance: str | DistanceFunction = "auto",
         *,
         max_memory: int | None = None,
         counts: Ints | None = None,
@@ -401,8 +406,8 @@ class DissimilarityAdvice:
             return self._asked(self._rule(reach, share, k), self._codes).verdict == "yes"
 
         with bounded(self._max_memory):
-            high = last(self.rows, open_)
-            low = high if high and found(high) else last(high - 1, found)
+            high = last_possible(self.rows, open_)
+            low = high if high and found(high) else last_possible(high - 1, found)
         return Bracket(Fraction(low) if low > 0 else None, Fraction(high), beyond=True)
 
     def risk_curve(self, points: int = 20) -> RiskCurve:
@@ -437,7 +442,7 @@ class DissimilarityAdvice:
 
     # ---- one table, or a sample of its rows
 
-    def _rule(self, epsilon: Fraction, delta: Fraction, k: int) -> Dissimilar:
+    def _rule(self, epsilon: Fraction, delta: Fraction, k: int) -> DissimilarityRule:
         principle = Dissimilarity(epsilon=epsilon, delta=delta, k=k, distance=self.distance)  # type: ignore[arg-type]
         return principle.over(self._near(epsilon), self._column.domain.size)
 
@@ -447,16 +452,18 @@ class DissimilarityAdvice:
             self._latest = epsilon, self.space.within(epsilon)
         return self._latest[1]
 
-    def _asked(self, rule: Dissimilar, codes: Ints) -> Answer:
+    def _asked(self, rule: DissimilarityRule, codes: Ints) -> PartitionAnswer:
         """Ask for an answer, one of many, so that none of them may take long."""
         return rule.answer(codes, exact=len(codes) <= _SEARCHED)
 
     @cached_property
     def _codes(self) -> Ints:
         """The code of each row, ascending."""
-        if not self._at_hand and self.rows > MOST:
+        if not self._at_hand and self.rows > MAX_SEARCHED_ROWS:
             what = f"dissimilarity is told row by row, and {self.rows:,} rows are too many"
-            raise ParameterError(what, hint=f"ask about a sample of {MOST:,} rows or fewer")
+            raise ParameterError(
+                what, hint=f"ask about a sample of {MAX_SEARCHED_ROWS:,} rows or fewer"
+            )
         return np.repeat(np.arange(len(self._counts)), self._counts)
 
     def _whole(self) -> Groups:
@@ -468,7 +475,7 @@ class DissimilarityAdvice:
             width=len(self._counts),
         )
 
-    def _reached(self, rule: Dissimilar, codes: Ints, labels: Ints) -> Fraction:
+    def _reached(self, rule: DissimilarityRule, codes: Ints, labels: Ints) -> Fraction:
         """Return the δ that groups reach; a row that is alone has nobody to be far from."""
         column = Column(codes.astype(np.int32), self._column.domain)
         partition = Partition(labels.astype(np.int32), int(labels.max()) + 1)
@@ -479,7 +486,9 @@ class DissimilarityAdvice:
             least = min(least, Fraction(int(far[worst]), int(others[worst])))
         return least
 
-    def _max_delta(self, codes: Ints, loose: Dissimilar, epsilon: Fraction, k: int) -> Bracket:
+    def _max_delta(
+        self, codes: Ints, loose: DissimilarityRule, epsilon: Fraction, k: int
+    ) -> Bracket:
         """Narrow δ down; `loose` is the rule for δ = 0."""
         n, unit = len(codes), max(k, 2)
         if n < k:
@@ -489,19 +498,21 @@ class DissimilarityAdvice:
         if n < unit:
             return Bracket(low, low, beyond=True)
 
-        def quickly(delta: Fraction, *, search: bool = n <= _SEARCHED) -> tuple[Verdict, Fraction]:
+        def quickly(
+            delta: Fraction, *, search: bool = n <= _SEARCHED
+        ) -> tuple[PartitionVerdict, Fraction]:
             rule = self._rule(epsilon, delta, k)
             answer = self._asked(rule, codes) if search else rule.refuted(codes)
             if answer.labels is not None:
                 return "yes", self._reached(rule, codes, answer.labels)
-            return answer.verdict, ruled_out(answer, delta, n, unit)
+            return answer.verdict, excluded_delta(answer, delta, n, unit)
 
-        search = Narrowing(
+        search = BracketSearch(
             low,
             high,
             top=high,
             between=halfway,
-            close=lambda one, other: n > FEW and other - one <= _CLOSE,
+            close=lambda one, other: n > EXACT_DELTA_ROWS and other - one <= _CLOSE,
         )
         probe = partial(quickly, search=True)
         if search.ask(high, probe) != "yes":
@@ -524,7 +535,7 @@ class DissimilarityAdvice:
 
         def quickly(
             epsilon: Fraction, *, search: bool = n <= _SEARCHED
-        ) -> tuple[Verdict, Fraction]:
+        ) -> tuple[PartitionVerdict, Fraction]:
             rule = self._rule(epsilon, delta, k)
             answer = self._asked(rule, codes) if search else rule.refuted(codes)
             return answer.verdict, epsilon
@@ -543,7 +554,7 @@ class DissimilarityAdvice:
             return Bracket(top, None, every=True)
         if lowest == "no":
             return Bracket(None, Fraction(0))
-        search = Narrowing(
+        search = BracketSearch(
             Fraction(0),
             top if highest == "no" else None,
             top=top,

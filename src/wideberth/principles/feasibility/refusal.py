@@ -19,10 +19,15 @@ from wideberth.principles import (
     LEDiversity,
     Principle,
     make,
-    plain,
+    plain_value,
 )
-from wideberth.principles.dissimilarity import Dissimilar, Scattered
-from wideberth.principles.feasibility.limits import Crowding, Limit, Whole, crowding
+from wideberth.principles.dissimilarity import DissimilarityRule, LEDiversityRule
+from wideberth.principles.feasibility.limits import (
+    Limit,
+    WholeTable,
+    WindowShareLimit,
+    window_share_limit,
+)
 from wideberth.principles.feasibility.nearness import rounded
 
 _SHORT = 3  # digits of a concrete value beside a bound that is out of reach itself
@@ -43,13 +48,13 @@ class Alternative:
     condition: str | None = None  # what only the reader can know
 
 
-def refusal(
+def infeasible_error(
     principle: Principle, column: Column | None, rows: int, counts: Ints | None = None
 ) -> InfeasibleError:
     """Return the error that says why no partition of a table satisfies a principle."""
     # It names a witness without a value: how many numbers lie how close together, or how many rows
     # share one value. The hint names the nearest parameters that are possible.
-    table = Whole(column, rows, counts)
+    table = WholeTable(column, rows, counts)
     found = alternatives(principle, table)
     hint = ", or ".join(a.words for a in found)
     proposals = [replace(a, replaces=principle) for a in [*found, *_harmless(principle, table)]]
@@ -110,7 +115,7 @@ def weaker(principle: Principle, key: str | None = None) -> list[Alternative]:
     return found
 
 
-def _harmless(principle: Principle, table: Whole) -> list[Alternative]:
+def _harmless(principle: Principle, table: WholeTable) -> list[Alternative]:
     """Propose that the most common value need no protection, if that would be enough."""
     # Only the reader can know whether it needs none. The value itself is not named.
     values = table.domain.values
@@ -139,7 +144,7 @@ def _harmless(principle: Principle, table: Whole) -> list[Alternative]:
     return [Alternative(words, changed, words, "allowed", principle, condition=need)]
 
 
-def alternatives(principle: Principle, table: Whole) -> list[Alternative]:
+def alternatives(principle: Principle, table: WholeTable) -> list[Alternative]:
     """Return the nearest parameters that a table can satisfy: one changed, the others kept."""
     if principle.needs == "population":
         return []
@@ -160,7 +165,7 @@ def alternatives(principle: Principle, table: Whole) -> list[Alternative]:
 
 
 def _changed(
-    principle: Principle, key: str, given: Mapping[str, Any], table: Whole
+    principle: Principle, key: str, given: Mapping[str, Any], table: WholeTable
 ) -> Alternative | None:
     others = {k: v for k, v in given.items() if k != key}
     lopsided = key == "epsilon" and "e1" in others
@@ -238,7 +243,7 @@ def _concrete(principle: Principle, key: str, limit: Limit) -> Fraction | None:
 
 
 def _weakened(
-    principle: Principle, keys: list[str], given: Mapping[str, Any], table: Whole
+    principle: Principle, keys: list[str], given: Mapping[str, Any], table: WholeTable
 ) -> list[Alternative]:
     """Change several parameters, where no single one suffices."""
     if len(keys) < 2 or isinstance(principle, EpsilonMAnonymity):
@@ -264,19 +269,19 @@ def _weakened(
 def _shown(key: str, value: object, principle: Principle) -> str:
     share = key == "epsilon" and isinstance(principle, EpsilonMAnonymity) and principle.relative
     if share and isinstance(value, int | float | Fraction):
-        return f"{plain(fraction(value) * 100)}%"
-    return str(plain(value))
+        return f"{plain_value(fraction(value) * 100)}%"
+    return str(plain_value(value))
 
 
-def _witness(principle: Principle, table: Whole) -> str:
+def _witness(principle: Principle, table: WholeTable) -> str:
     if principle.needs == "population":
         return f"{principle}: the table as a whole holds another share of the population"
     rule = table.bind(principle)
-    crowd = crowding(rule, table.domain.size)
+    crowd = window_share_limit(rule, table.domain.size)
     name = table.domain.name
-    if isinstance(rule, Dissimilar):
+    if isinstance(rule, DissimilarityRule):
         return _undecided(principle, rule, table)
-    if isinstance(rule, Scattered) and rule.line is None and table.looked_at(rule):
+    if isinstance(rule, LEDiversityRule) and rule.line is None and table.looked_at(rule):
         fullest = rule.fullest(table.groups.rows(0))
         if fullest * rule.least > table.rows:
             many = f"{fullest:,} of {_rows(table.rows)}"
@@ -299,7 +304,7 @@ def _witness(principle: Principle, table: Whole) -> str:
     return f"{principle} on column '{table.domain.name}': in the whole table, {reason}"
 
 
-def _undecided(principle: Principle, rule: Dissimilar, table: Whole) -> str:
+def _undecided(principle: Principle, rule: DissimilarityRule, table: WholeTable) -> str:
     """Return why rows cannot be dealt, or that it is not known whether they can."""
     if table.rows < rule.smallest:
         return f"{principle} needs {_rows(rule.smallest)}, the table has {table.rows:,}"
@@ -312,7 +317,7 @@ def _undecided(principle: Principle, rule: Dissimilar, table: Whole) -> str:
     )
 
 
-def _place(principle: Principle, crowd: Crowding, begin: int, table: Whole) -> str:
+def _place(principle: Principle, crowd: WindowShareLimit, begin: int, table: WholeTable) -> str:
     """Describe how near a crowd's values are, without naming one: it may be a single person's."""
     domain = table.domain
     if domain.missing is not None and crowd.place[domain.missing] == begin:
@@ -327,12 +332,12 @@ def _place(principle: Principle, crowd: Crowding, begin: int, table: Whole) -> s
         if domain.numbers is None:
             return "lie close together"
         first, last = (int(domain.numbers.units[int(code)]) for code in (inside[0], inside[-1]))
-        return f"lie within {plain(Fraction(last - first, domain.numbers.per))} of each other"
+        return f"lie within {plain_value(Fraction(last - first, domain.numbers.per))} of each other"
     return "have similar values" if principle.needs == "tree" else "share one value"
 
 
 def _part(share: Fraction) -> str:
-    return f"1/{plain(1 / share)}" if share.numerator == 1 else str(plain(share))
+    return f"1/{plain_value(1 / share)}" if share.numerator == 1 else str(plain_value(share))
 
 
 def _rows(count: int) -> str:

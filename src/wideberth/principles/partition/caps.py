@@ -20,22 +20,22 @@ from wideberth.core.memory import budget
 from wideberth.distances import Similarity
 from wideberth.errors import InfeasibleError
 from wideberth.kernels import kinds
-from wideberth.kernels.kinds import Kernel
+from wideberth.kernels.kinds import CompiledRule
 from wideberth.kernels.randomness import Chance
-from wideberth.principles.allowance import Allowance
+from wideberth.principles.allowance import AllowedValues
 from wideberth.principles.base import Rule, remembered
 from wideberth.principles.partition.deal import deal, shuffled_within
 from wideberth.principles.partition.decide import (
-    Answer,
+    PartitionAnswer,
     Witness,
     clique,
-    crowded,
-    decide,
-    overfull,
-    searched,
-    sought,
+    clique_witness,
+    decide_partition,
+    row_witness,
+    search_equal_groups,
+    search_partition,
 )
-from wideberth.principles.partition.swap import Cap, Local, Relation
+from wideberth.principles.partition.swap import BlockRule, NeighborCap, SimilarityMatrix
 
 #: Rows that are looked at together, at most; of more, as many sets as it takes, small ones first.
 _TOGETHER, _SMALL = 4096, 1024
@@ -44,7 +44,7 @@ _CENTRES, _AROUND = 8, 4
 
 
 @dataclass(frozen=True, eq=False)
-class Line:
+class LinearOrder:
     """Codes on a line, on which similar ones lie next to each other."""
 
     place: Ints  # of each code; those of one bucket share a place
@@ -65,7 +65,7 @@ class Line:
         return most
 
 
-class Searched(Rule):
+class SearchedRule(Rule):
     """The rule that at most some number of others, by the group's size, are near any row."""
 
     monotone = False
@@ -75,10 +75,10 @@ class Searched(Rule):
         self,
         near: Similarity,
         width: int,
-        cap: Cap,
+        cap: NeighborCap,
         smallest: int,
-        line: Line | None = None,
-        allowed: Allowance | None = None,
+        line: LinearOrder | None = None,
+        allowed: AllowedValues | None = None,
     ) -> None:
         # `smallest`: the smallest permitted group. `line`: the codes on a line, if no two similar
         # rows may share a group and there is such a line. `allowed`: values near nothing, not even
@@ -134,27 +134,27 @@ class Searched(Rule):
         labels[order] = answer.labels
         return labels
 
-    def answer(self, codes: Ints, *, exact: bool = True) -> Answer:
+    def answer(self, codes: Ints, *, exact: bool = True) -> PartitionAnswer:
         """Return whether rows can be partitioned: yes (with groups), no (a witness), or unknown."""
         # Codes ascend. `exact`: search a few rows to the end, if nothing else gives an answer.
         n = len(codes)
         if n < self.smallest:
-            return Answer.no(Witness("rows", n, self.smallest))
+            return PartitionAnswer.no(Witness("rows", n, self.smallest))
         if self.line is not None:
             fullest = int(self.line.crowds(self._together(codes))[0])
             hands = n // self.smallest
             if fullest > hands:
-                return Answer.no(Witness("clique", fullest, hands))
+                return PartitionAnswer.no(Witness("clique", fullest, hands))
             place = self.line.place[codes]
-            return Answer("yes", labels=deal(place, hands, np.random.default_rng(0)))
+            return PartitionAnswer("yes", labels=deal(place, hands, np.random.default_rng(0)))
         if n > _TOGETHER:
             return self._in_parts(codes)
         relation, local = self.among(codes)
-        answer = decide(relation, local, self.cap, self.smallest, exact=False)
+        answer = decide_partition(relation, local, self.cap, self.smallest, exact=False)
         if answer.verdict == "unknown":
             answer = self.refuted(codes)
         if answer.verdict == "unknown" and exact:
-            answer = searched(relation, local, self.cap, self.smallest)
+            answer = search_partition(relation, local, self.cap, self.smallest)
         return answer
 
     def ruled_out(self, codes: Ints, unit: int) -> Witness | None:
@@ -164,29 +164,29 @@ class Searched(Rule):
         codes = np.sort(codes)
         return (larger.answer if self.line is not None else larger.refuted)(codes).witness
 
-    def among(self, codes: Ints) -> tuple[Relation, Ints]:
+    def among(self, codes: Ints) -> tuple[SimilarityMatrix, Ints]:
         """Return who is near whom among the values of some rows, and the rows' places there."""
         if self.allowance is not None:  # rows that are near themselves alone
             values, places = self.allowance.places(codes)
             free = int(self.allowance.codes[codes].sum())
-            return Relation(self.allowance.apart(self.near.matrix(values), free)), places
+            return SimilarityMatrix(self.allowance.apart(self.near.matrix(values), free)), places
         values, local = np.unique(codes, return_inverse=True)
-        return Relation(self.near.matrix(values)), local.reshape(-1)
+        return SimilarityMatrix(self.near.matrix(values)), local.reshape(-1)
 
-    def local(self, codes: Ints, smallest: int) -> tuple[Local, Ints]:
+    def local(self, codes: Ints, smallest: int) -> tuple[BlockRule, Ints]:
         """Return the rule of a block of rows in larger groups, and their values' places there."""
         relation, places = self.among(codes)
-        return Local(relation, self.cap, max(smallest, self.smallest)), places
+        return BlockRule(relation, self.cap, max(smallest, self.smallest)), places
 
     def _together(self, codes: Ints) -> Groups:
         return Groups.of([codes.tolist()], self.width)
 
-    def _in_parts(self, codes: Ints) -> Answer:
+    def _in_parts(self, codes: Ints) -> PartitionAnswer:
         """Deal many rows to sets of equal composition, and take each of them apart."""
         labels = self._parted(codes, max(_SMALL, 8 * self.smallest))
         if labels is None:
             labels = self._parted(codes, max(_TOGETHER, 16 * self.smallest))
-        return self.refuted(codes) if labels is None else Answer("yes", labels=labels)
+        return self.refuted(codes) if labels is None else PartitionAnswer("yes", labels=labels)
 
     def _parted(self, codes: Ints, rows: int) -> Ints | None:
         """Deal to sets of so many rows, or as many as the memory is for."""
@@ -199,22 +199,22 @@ class Searched(Rule):
         for one in range(sets):
             members = np.flatnonzero(label == one)
             relation, local = self.among(codes[members])
-            found = sought(relation, local, self.cap, self.smallest)
+            found = search_equal_groups(relation, local, self.cap, self.smallest)
             if found is None:
                 return None
             labels[members] = groups + found
             groups += int(found.max()) + 1
         return labels
 
-    def refuted(self, codes: Ints) -> Answer:
+    def refuted(self, codes: Ints) -> PartitionAnswer:
         """Look for a witness in many rows."""
         if len(codes) < self.smallest:
-            return Answer.no(Witness("rows", len(codes), self.smallest))
+            return PartitionAnswer.no(Witness("rows", len(codes), self.smallest))
         whole = self._together(codes)
         near = self._near(whole)
         if int(near.max()) - 1 <= self.cap.of(len(codes)):
-            return Answer("yes", labels=np.zeros(len(codes), dtype=np.int64))
-        witness = crowded(len(codes), int(near.max()) - 1, self.cap, self.smallest)
+            return PartitionAnswer("yes", labels=np.zeros(len(codes), dtype=np.int64))
+        witness = row_witness(len(codes), int(near.max()) - 1, self.cap, self.smallest)
         for entry in np.argsort(-near, kind="stable")[:_CENTRES].tolist():
             if witness is not None:
                 break
@@ -223,19 +223,19 @@ class Searched(Rule):
                 around = around[~self.allowance.codes[around]]
             counts = whole.counts[np.searchsorted(whole.codes, around)]
             heavy = np.sort(np.argsort(-counts, kind="stable")[:_TOGETHER])
-            relation = Relation(self.near.matrix(around[heavy]))
+            relation = SimilarityMatrix(self.near.matrix(around[heavy]))
             rows = np.repeat(np.arange(len(heavy)), counts[heavy])
             together = int(np.isin(rows, clique(relation, rows, _AROUND)).sum())
-            witness = overfull(len(codes), together, self.cap, self.smallest)
-        return Answer("unknown") if witness is None else Answer.no(witness)
+            witness = clique_witness(len(codes), together, self.cap, self.smallest)
+        return PartitionAnswer("unknown") if witness is None else PartitionAnswer.no(witness)
 
 
-def _kernel(line: Line, smallest: int) -> Kernel:
+def _kernel(line: LinearOrder, smallest: int) -> CompiledRule:
     """Return the compiled form: no crowd of more rows than groups, dealt in order."""
     places = np.arange(len(line.reach))
     if np.array_equal(line.reach, places):
-        return Kernel(kinds.CROWD, (1, smallest, 1, 1), order=line.place)
+        return CompiledRule(kinds.CROWD, (1, smallest, 1, 1), order=line.place)
     first = np.searchsorted(line.reach, places, side="left")
     table = np.concatenate((line.reach, first, line.reach))
     order = None if np.array_equal(line.place, places) else line.place
-    return Kernel(kinds.CROWD, (1, smallest, 1, 1), table, order=order)
+    return CompiledRule(kinds.CROWD, (1, smallest, 1, 1), table, order=order)

@@ -24,7 +24,7 @@ def deal(codes: Ints, hands: int, rng: Chance, per: int = 1) -> Ints:
     # Rows with equal codes are shuffled first: their order must not reveal anything. If no window
     # of similar values holds more rows than there are hands, no group gets two similar rows. Less
     # than 0 hands are hands of whole columns with `per` rows; see
-    # `wideberth.kernels.kinds.columns`.
+    # `wideberth.kernels.kinds.column_layout`.
     labels = np.empty(len(codes), dtype=np.int64)
     labels[shuffled_within(codes, rng)] = labels_of(len(codes), hands or 1, per)
     return labels
@@ -44,7 +44,7 @@ def shuffled_within(codes: Ints, rng: Chance) -> Ints:
     return shuffled[np.argsort(codes[shuffled], kind="stable")]
 
 
-def hands(
+def dealt_group_count(
     rows: int,
     unit: int,
     numbers: tuple[int, ...],
@@ -62,10 +62,10 @@ def hands(
     p, q, _, alone = numbers
     many, by_columns = rows // unit, 0
     if p == 1 and not alone:
-        found, far = kinds.columns(rows, unit, q)
+        found, far = kinds.column_layout(rows, unit, q)
         if crowd <= far:
             by_columns = found
-    least = kinds.fewest(near, rows, p, q)
+    least = kinds.least_group_count(near, rows, p, q)
     while by_columns or many >= least:
         if by_columns > many or many < least:  # in turn only if that makes as many groups
             if fits(-by_columns):
@@ -74,7 +74,7 @@ def hands(
         elif fits(many):
             return many
         else:
-            many = kinds.fewer(many, rows, unit)
+            many = kinds.next_group_count(many, rows, unit)
     return 0
 
 

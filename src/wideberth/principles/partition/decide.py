@@ -15,10 +15,15 @@ import numpy as np
 import numpy.typing as npt
 
 from wideberth.core.exact import Bools, Ints
-from wideberth.principles.base import rows
-from wideberth.principles.partition.swap import Cap, Relation, coloured, part
+from wideberth.principles.base import rows_in_words
+from wideberth.principles.partition.swap import (
+    NeighborCap,
+    SimilarityMatrix,
+    color_equitably,
+    deal_apart,
+)
 
-Verdict: TypeAlias = Literal["yes", "no", "unknown"]
+PartitionVerdict: TypeAlias = Literal["yes", "no", "unknown"]
 Singles: TypeAlias = npt.NDArray[np.float32]
 
 #: Swaps for each row, and on top of that, when an answer is wanted.
@@ -50,7 +55,7 @@ class Witness:
     def __str__(self) -> str:
         """Return the reason in words."""
         return {
-            "rows": f"{rows(self.rows)}, fewer than the {self.most:,} of a group",
+            "rows": f"{rows_in_words(self.rows)}, fewer than the {self.most:,} of a group",
             "vertex": f"one row is near {self.rows:,} others, more than the {self.most:,} that "
             "leave enough far ones for any group",
             "clique": f"{self.rows:,} rows are all near each other, groups have room for "
@@ -60,54 +65,58 @@ class Witness:
 
 
 @dataclass(frozen=True, eq=False)
-class Answer:
+class PartitionAnswer:
     """The answer whether rows can be dealt to satisfying groups."""
 
-    verdict: Verdict
+    verdict: PartitionVerdict
     labels: Ints | None = None  # with a yes: the group of each row
     witness: Witness | None = None  # with a no: the reason
 
     @classmethod
-    def of(cls, labels: Ints | None) -> Answer:
+    def of(cls, labels: Ints | None) -> PartitionAnswer:
         """Answer yes with groups, unknown without."""
         return cls("unknown") if labels is None else cls("yes", labels=labels)
 
     @classmethod
-    def no(cls, witness: Witness) -> Answer:
+    def no(cls, witness: Witness) -> PartitionAnswer:
         """Answer no, with the reason."""
         return cls("no", witness=witness)
 
 
-def decide(relation: Relation, codes: Ints, cap: Cap, unit: int, *, exact: bool = True) -> Answer:
+def decide_partition(
+    relation: SimilarityMatrix, codes: Ints, cap: NeighborCap, unit: int, *, exact: bool = True
+) -> PartitionAnswer:
     """Look for groups, and for a reason why there are none."""
     degrees = relation.degrees(codes)
-    witness = crowded(len(codes), int(degrees.max(initial=0)), cap, unit)
+    witness = row_witness(len(codes), int(degrees.max(initial=0)), cap, unit)
     if witness is not None:
-        return Answer.no(witness)
-    labels = sought(relation, codes, cap, unit)
+        return PartitionAnswer.no(witness)
+    labels = search_equal_groups(relation, codes, cap, unit)
     if labels is not None:
-        return Answer("yes", labels=labels)
+        return PartitionAnswer("yes", labels=labels)
     together = int(np.isin(codes, clique(relation, codes)).sum())
-    witness = overfull(len(codes), together, cap, unit)
+    witness = clique_witness(len(codes), together, cap, unit)
     if witness is not None:
-        return Answer.no(witness)
-    return searched(relation, codes, cap, unit) if exact else Answer("unknown")
+        return PartitionAnswer.no(witness)
+    return search_partition(relation, codes, cap, unit) if exact else PartitionAnswer("unknown")
 
 
-def sought(relation: Relation, codes: Ints, cap: Cap, unit: int) -> Ints | None:
+def search_equal_groups(
+    relation: SimilarityMatrix, codes: Ints, cap: NeighborCap, unit: int
+) -> Ints | None:
     """Look for groups: of equal size, as many as there can be, then ever fewer."""
     n = len(codes)
-    labels = part(relation, codes, n // unit, cap, unit, _PER_ROW * n + _MORE, _WORK)
+    labels = deal_apart(relation, codes, n // unit, cap, unit, _PER_ROW * n + _MORE, _WORK)
     most = int(relation.degrees(codes).max(initial=0))
     if labels is None and unit * (most + 1) <= n <= _COLOURED:
-        return coloured(relation.near[np.ix_(codes, codes)], n // unit)
+        return color_equitably(relation.near[np.ix_(codes, codes)], n // unit)
     return labels
 
 
 # ---- reasons why there are no groups
 
 
-def crowded(n: int, most: int, cap: Cap, unit: int) -> Witness | None:
+def row_witness(n: int, most: int, cap: NeighborCap, unit: int) -> Witness | None:
     """Return a witness if rows are too few, or one has too many neighbours for any group."""
     # In a group of s rows, one needs s - 1 - cap(s) far ones. That never falls as s grows: cap
     # grows by one at most with each row.
@@ -117,14 +126,14 @@ def crowded(n: int, most: int, cap: Cap, unit: int) -> Witness | None:
     return Witness("vertex", most, room) if most > room else None
 
 
-def overfull(n: int, together: int, cap: Cap, unit: int) -> Witness | None:
+def clique_witness(n: int, together: int, cap: NeighborCap, unit: int) -> Witness | None:
     """Return a witness if more rows are all near each other than groups have room for."""
     # A group of s rows has room for 1 + cap(s) of them: each is near all the others.
     room = room_for_clique(n, cap, unit)
     return Witness("clique", together, room) if together > room else None
 
 
-def room_for_clique(n: int, cap: Cap, unit: int) -> int:
+def room_for_clique(n: int, cap: NeighborCap, unit: int) -> int:
     """Return how many rows all near each other fit into groups, at most, of n rows in all."""
     # Each of g groups has room for 1 + (a s - b) / q, and all sizes s together are n.
     q, groups = cap.q, n // unit
@@ -141,7 +150,7 @@ def room_for_clique(n: int, cap: Cap, unit: int) -> int:
     return min(bound, int(best[n]), n)
 
 
-def clique(relation: Relation, codes: Ints, centres: int = _CENTRES) -> Ints:
+def clique(relation: SimilarityMatrix, codes: Ints, centres: int = _CENTRES) -> Ints:
     """Return the values of a large crowd of rows all near each other, found by a quick search."""
     # It is grown from pairs: one of the values with most neighbours, and one of those that share
     # the most of them.
@@ -182,27 +191,29 @@ def _grown(near: Singles, rows: Singles, left: Ints, most: float) -> Ints:
 # ---- searching to the end
 
 
-def searched(relation: Relation, codes: Ints, cap: Cap, unit: int) -> Answer:
+def search_partition(
+    relation: SimilarityMatrix, codes: Ints, cap: NeighborCap, unit: int
+) -> PartitionAnswer:
     """Try everything, if there are few rows; or ask CP-SAT, if the extra [exact] is there."""
     if len(codes) <= SUBSETS:
         labels = by_subsets(relation.near[np.ix_(codes, codes)], cap, unit)
         if labels is None:
-            return Answer.no(Witness("search", len(codes), 0))
-        return Answer("yes", labels=labels)
+            return PartitionAnswer.no(Witness("search", len(codes), 0))
+        return PartitionAnswer("yes", labels=labels)
     return by_constraints(relation, codes, cap, unit)
 
 
-def by_subsets(near: Bools, cap: Cap, unit: int) -> Ints | None:
+def by_subsets(near: Bools, cap: NeighborCap, unit: int) -> Ints | None:
     """Find groups of a few rows by looking at all their subsets."""
     n = len(near)
     subsets = np.arange(1 << n)
     inside = (subsets[:, None] >> np.arange(n)) & 1
     sizes = inside.sum(axis=1)
     crowd = np.where(inside == 1, inside @ near.astype(np.int64) - 1, 0).max(axis=1, initial=0)
-    return covered((sizes >= unit) & (crowd <= cap.of(sizes)))
+    return cover_by_subsets((sizes >= unit) & (crowd <= cap.of(sizes)))
 
 
-def covered(good: Bools) -> Ints | None:
+def cover_by_subsets(good: Bools) -> Ints | None:
     """Partition a few rows into good groups, if that can be done: a label for each row."""
     # `good`: for each set of rows, whether it makes a good group; bit i of its number is row i.
     n = len(good).bit_length() - 1
@@ -238,16 +249,18 @@ def covered(good: Bools) -> Ints | None:
     return labels
 
 
-def by_constraints(relation: Relation, codes: Ints, cap: Cap, unit: int) -> Answer:
+def by_constraints(
+    relation: SimilarityMatrix, codes: Ints, cap: NeighborCap, unit: int
+) -> PartitionAnswer:
     """Ask CP-SAT how many rows of each value go to each group, if it is installed."""
     values, counts = np.unique(codes, return_counts=True)
     groups = len(codes) // unit
     if len(values) * groups > _UNKNOWNS:
-        return Answer("unknown")
+        return PartitionAnswer("unknown")
     try:
         from ortools.sat.python import cp_model
     except ImportError:
-        return Answer("unknown")
+        return PartitionAnswer("unknown")
     near = relation.near[np.ix_(values, values)]
     model = cp_model.CpModel()
     every = range(len(values))
@@ -272,11 +285,11 @@ def by_constraints(relation: Relation, codes: Ints, cap: Cap, unit: int) -> Answ
     solver.parameters.max_deterministic_time = _EFFORT
     status = solver.solve(model)
     if status == cp_model.INFEASIBLE:
-        return Answer.no(Witness("search", len(codes), 0))
+        return PartitionAnswer.no(Witness("search", len(codes), 0))
     if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-        return Answer("unknown")
+        return PartitionAnswer("unknown")
     held = [[solver.value(x) for x in group] for group in rows]
-    return Answer("yes", labels=_labels(codes, values, held))
+    return PartitionAnswer("yes", labels=_labels(codes, values, held))
 
 
 def _labels(codes: Ints, values: Ints, held: Sequence[Sequence[int]]) -> Ints:

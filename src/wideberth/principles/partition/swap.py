@@ -19,7 +19,7 @@ from wideberth.core.groups import Groups
 from wideberth.errors import InfeasibleError
 from wideberth.kernels import kinds
 from wideberth.kernels.cache import missing
-from wideberth.kernels.kinds import Kernel
+from wideberth.kernels.kinds import CompiledRule
 from wideberth.kernels.randomness import Chance
 from wideberth.principles.base import Rule
 
@@ -31,10 +31,10 @@ _FINE = 2**30
 
 
 @dataclass(frozen=True)
-class Cap:
+class NeighborCap:
     """At most ``(a * size - b) / q`` others of a group may be near a row.
 
-    >>> Cap.of_share(Fraction(3, 4)).of(5)
+    >>> NeighborCap.of_share(Fraction(3, 4)).of(5)
     1
     """
 
@@ -43,13 +43,13 @@ class Cap:
     q: int
 
     @classmethod
-    def of_share(cls, delta: Fraction) -> Cap:
+    def of_share(cls, delta: Fraction) -> NeighborCap:
         """At least the share δ of the others is far: at most (1 - δ)(size - 1) are near."""
         near = _modest(1 - delta)
         return cls(near.numerator, near.numerator, near.denominator)
 
     @classmethod
-    def of_crowd(cls, wanted: Fraction) -> Cap:
+    def of_crowd(cls, wanted: Fraction) -> NeighborCap:
         """At most one in so many rows is near a row, itself included."""
         near = _modest(1 / wanted)
         return cls(near.numerator, near.denominator, near.denominator)
@@ -77,7 +77,7 @@ def _modest(share: Fraction) -> Fraction:
 
 
 @dataclass(frozen=True, eq=False)
-class Relation:
+class SimilarityMatrix:
     """The similarity of a few values: a symmetric matrix with a true diagonal."""
 
     near: Bools
@@ -100,8 +100,14 @@ class Relation:
         return (self.near @ counts)[codes] - 1
 
 
-def part(
-    relation: Relation, codes: Ints, hands: int, cap: Cap, unit: int, steps: int, work: int
+def deal_apart(
+    relation: SimilarityMatrix,
+    codes: Ints,
+    hands: int,
+    cap: NeighborCap,
+    unit: int,
+    steps: int,
+    work: int,
 ) -> Ints | None:
     """Deal rows to so many groups of equal size, or fewer, such that nobody is near too many."""
     # `unit`: the smallest permitted group. `steps`, `work`: how many times two rows may change
@@ -110,14 +116,16 @@ def part(
     n = len(codes)
     if n < unit or hands < 1:
         return None
-    if n <= _FEW and _Plainly.swaps < _SWAPS and _not_compiled():
-        return _Plainly(relation.near[np.ix_(codes, codes)], cap, unit).parted(hands, steps, work)
+    if n <= _FEW and _PlainDealer.swaps < _SWAPS and _not_compiled():
+        return _PlainDealer(relation.near[np.ix_(codes, codes)], cap, unit).parted(
+            hands, steps, work
+        )
     from wideberth.kernels import equal_groups
 
     short = np.zeros(equal_groups.LINES * (n + 1), dtype=np.int64)
     short[:n] = codes
     held = np.zeros(n * hands, dtype=np.int64)
-    found = equal_groups.parter()(
+    found = equal_groups.part_kernel()(
         relation.bits, relation.words, n, hands, unit, cap.a, cap.b, cap.q, steps, work, held, short
     )
     if not found:
@@ -126,9 +134,10 @@ def part(
     return labels
 
 
-def coloured(near: Bools, hands: int) -> Ints:
+def color_equitably(near: Bools, hands: int) -> Ints:
     """Colour rows equitably, no two near ones alike: always possible with enough groups."""
-    # Enough: more than any row has neighbours (Hajnal and Szemerédi). Much slower than `part`.
+    # Enough: more than any row has neighbours (Hajnal and Szemerédi). Much slower than
+    # `deal_apart`.
     import networkx as nx
 
     graph = nx.from_numpy_array(near & ~np.eye(len(near), dtype=bool))
@@ -142,7 +151,7 @@ def _not_compiled() -> bool:
     return bool(missing(["_part"]))
 
 
-def fewer(hands: int, n: int, unit: int, cap: Cap) -> int:
+def plain_next_part_count(hands: int, n: int, unit: int, cap: NeighborCap) -> int:
     """Return the next smaller number of groups to try, as the kernel does."""
     if cap.none:
         hands -= max(hands // 4, 1)
@@ -156,17 +165,17 @@ def fewer(hands: int, n: int, unit: int, cap: Cap) -> int:
     return hands - 1 if hands <= kinds.EACH else hands // 2
 
 
-class _Plainly:
+class _PlainDealer:
     """The same decisions as the kernel's, without a compiler."""
 
     swaps = 0  # that were looked at, in this process
 
-    def __init__(self, near: Bools, cap: Cap, unit: int) -> None:
+    def __init__(self, near: Bools, cap: NeighborCap, unit: int) -> None:
         self.near, self.cap, self.unit = near, cap, unit
         self.n = len(near)
 
     def parted(self, hands: int, steps: int, work: int) -> Ints | None:
-        """See `part`."""
+        """See `deal_apart`."""
         degree = self.near.sum(axis=1) - 1
         most = int(degree.max())
         if self.n - 1 - most < self.unit - 1 - self.cap.of(self.unit):
@@ -177,7 +186,7 @@ class _Plainly:
             labels = self._attempt(order, g, steps, work)
             if labels is not None:
                 return labels
-            g = fewer(g, self.n, self.unit, self.cap)
+            g = plain_next_part_count(g, self.n, self.unit, self.cap)
         whole = g == 1 and most <= self.cap.of(self.n)
         return np.zeros(self.n, dtype=np.int64) if whole else None
 
@@ -214,7 +223,7 @@ class _Plainly:
             v = movable[chance % len(movable)]
             others = np.flatnonzero((labels != labels[v]) & (rest <= step)).tolist()
             growth = [self._change(v, u, held, labels, allowed) for u in others]
-            _Plainly.swaps += len(others)
+            _PlainDealer.swaps += len(others)
             if not others:
                 continue
             least = [u for u, more in zip(others, growth, strict=True) if more == min(growth)]
@@ -252,16 +261,16 @@ def _next(chance: int) -> int:
 # A searched rule among a few rows: who is near whom is known for all pairs of their values.
 
 
-class Local(Rule):
+class BlockRule(Rule):
     """The rule of a block of rows; codes are places among the block's values."""
 
     monotone = False
     certain = False
 
-    def __init__(self, relation: Relation, cap: Cap, smallest: int) -> None:
+    def __init__(self, relation: SimilarityMatrix, cap: NeighborCap, smallest: int) -> None:
         self.relation, self.cap = relation, cap
         self.smallest = self.least = smallest
-        self.kernel = Kernel(kinds.APART, (cap.a, cap.b, cap.q), relation.bits)
+        self.kernel = CompiledRule(kinds.APART, (cap.a, cap.b, cap.q), relation.bits)
 
     def satisfies(self, groups: Groups) -> Bools:
         """Return which groups have rows enough, none of them near too many."""
@@ -311,8 +320,10 @@ class Local(Rule):
         hands = n // self.smallest
         while hands:
             steps = 2 * n + kinds.SWAPS
-            labels = part(self.relation, codes, hands, self.cap, self.smallest, steps, kinds.WORK)
+            labels = deal_apart(
+                self.relation, codes, hands, self.cap, self.smallest, steps, kinds.WORK
+            )
             if labels is None:
                 return
             yield labels
-            hands = fewer(int(labels.max()) + 1, n, self.smallest, self.cap)
+            hands = plain_next_part_count(int(labels.max()) + 1, n, self.smallest, self.cap)

@@ -1,7 +1,7 @@
 """Groups of l rows or more, no two of them similar, where being similar is not transitive.
 
 How many rows can be kept is bounded by cliques: g groups hold at most g rows of each, and need
-g * l rows. `Conflicts.most` gives the most rows that g groups can hold, and it grows no faster
+g * l rows. `TreeConflicts` gives the most rows that g groups can hold, and it grows no faster
 than g, so the bound is its value at the largest g that it fills. Rows then go to groups by
 dealing, by colouring, or by whole components; what is found is compared with the bound. If it
 falls short, `proving` is asked. What remains between what was found and what was proven is told.
@@ -19,7 +19,7 @@ from typing import TypeAlias
 import numpy as np
 
 from wideberth.core.exact import Bools, Ints
-from wideberth.distances import Branches, Surroundings
+from wideberth.distances import NearbyNodes, TreeSimilarity
 from wideberth.kernels.randomness import Chance
 from wideberth.principles.partition.deal import shuffled_within
 
@@ -33,10 +33,10 @@ from wideberth.principles.partition.deal import shuffled_within
 
 
 @dataclass(frozen=True, eq=False)
-class Conflicts:
+class TreeConflicts:
     """The classes of a group's rows, and which of them are similar."""
 
-    near: Branches
+    near: TreeSimilarity
     codes: Ints
 
     @cached_property
@@ -90,7 +90,7 @@ class Conflicts:
         """The classes that are similar to each, itself included."""
         nodes = self._classes[2]
         known = nodes[: len(nodes) - (nodes[-1:] == len(self.near.tree)).sum()]
-        around = Surroundings(self.near.tree, known, self.near.limit)
+        around = NearbyNodes(self.near.tree, known, self.near.limit)
         found = [around.of(v) for v in range(len(known))]
         # Missing values are similar to missing values only.
         return found + [np.array([v]) for v in range(len(known), len(nodes))]
@@ -149,14 +149,14 @@ _ROUNDING = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class Proof:
+class PackingProof:
     """What was found."""
 
     most: int | None  # no groups hold more rows; None if that is not proven
     held: list[Ints]  # for each class, the groups that hold a row of it
 
 
-def best(conflicts: Conflicts, smallest: int) -> Proof | None:
+def best_packing(conflicts: TreeConflicts, smallest: int) -> PackingProof | None:
     """Return the groups that hold the most rows, if there are not too many ways to look at."""
     few = len(conflicts.codes) <= _ROWS
     if few and prod(int(c) + 1 for c in conflicts.count) <= _STATES:
@@ -167,7 +167,7 @@ def best(conflicts: Conflicts, smallest: int) -> Proof | None:
     patterns = list(islice(found, _PATTERNS + 1))
     if not patterns or len(patterns) > _PATTERNS:
         return None
-    return proven(conflicts, patterns) or sought(conflicts, patterns)
+    return packing_by_cp_sat(conflicts, patterns) or packing_by_milp(conflicts, patterns)
 
 
 def _patterns(
@@ -187,7 +187,7 @@ def _patterns(
     yield from extended((first,), [u for u in others if u not in similar[first]])
 
 
-def exhaustive(conflicts: Conflicts, smallest: int) -> Proof:
+def exhaustive(conflicts: TreeConflicts, smallest: int) -> PackingProof:
     """Try all ways to form groups, remembering what is left after each."""
     similar = [set(s.tolist()) for s in conflicts.similar]
     every = range(len(similar))
@@ -216,14 +216,16 @@ def exhaustive(conflicts: Conflicts, smallest: int) -> Proof:
         else:
             used.append(group)
         left = _less(left, group)
-    return Proof(total, _held(conflicts, used, [1] * len(used)))
+    return PackingProof(total, _held(conflicts, used, [1] * len(used)))
 
 
 def _less(left: tuple[int, ...], group: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(many - (v in group) for v, many in enumerate(left))
 
 
-def proven(conflicts: Conflicts, patterns: Sequence[tuple[int, ...]]) -> Proof | None:
+def packing_by_cp_sat(
+    conflicts: TreeConflicts, patterns: Sequence[tuple[int, ...]]
+) -> PackingProof | None:
     """Ask CP-SAT how often to use each pattern, if it is installed."""
     try:
         from ortools.sat.python import cp_model
@@ -245,10 +247,12 @@ def proven(conflicts: Conflicts, patterns: Sequence[tuple[int, ...]]) -> Proof |
     if solver.solve(model) not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
         return None
     most = floor(solver.best_objective_bound + _ROUNDING)
-    return Proof(most, _held(conflicts, patterns, [solver.value(many) for many in times]))
+    return PackingProof(most, _held(conflicts, patterns, [solver.value(many) for many in times]))
 
 
-def sought(conflicts: Conflicts, patterns: Sequence[tuple[int, ...]]) -> Proof | None:
+def packing_by_milp(
+    conflicts: TreeConflicts, patterns: Sequence[tuple[int, ...]]
+) -> PackingProof | None:
     """Ask SciPy how often to use each pattern: no proof, but groups that are right."""
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import csr_array
@@ -271,11 +275,11 @@ def sought(conflicts: Conflicts, patterns: Sequence[tuple[int, ...]]) -> Proof |
     times = np.rint(answer.x).astype(np.int64)
     if (holds @ times > conflicts.count).any():  # rounded the wrong way
         return None
-    return Proof(None, _held(conflicts, patterns, times.tolist()))
+    return PackingProof(None, _held(conflicts, patterns, times.tolist()))
 
 
 def _held(
-    conflicts: Conflicts, patterns: Sequence[tuple[int, ...]], times: Sequence[int]
+    conflicts: TreeConflicts, patterns: Sequence[tuple[int, ...]], times: Sequence[int]
 ) -> list[Ints]:
     """Number the groups, and note for each class in which it is."""
     held: list[list[int]] = [[] for _ in conflicts.count]
@@ -295,7 +299,7 @@ def _held(
 Held: TypeAlias = list[Ints]
 
 #: How groups are looked for.
-WAYS = ("dealing", "colouring", "components", "patterns")
+SEARCH_METHODS = ("dealing", "colouring", "components", "patterns")
 
 _FEW = 8  # numbers of groups to try
 _FEWER = 3  # if there are many, and only groups of all rows will do
@@ -306,7 +310,7 @@ _PAIRS = 2000  # pairs of groups between which an exchange is tried
 
 
 @dataclass(frozen=True, eq=False)
-class Scattering:
+class ScatterResult:
     """Rows in groups."""
 
     labels: Ints  # the group of each row; -1 if it is left out
@@ -319,23 +323,23 @@ class Scattering:
         return int((self.labels < 0).sum())
 
 
-def scatter(
+def group_dissimilar(
     codes: Ints,
-    near: Branches,
+    near: TreeSimilarity,
     smallest: int,
     rng: Chance,
-    ways: Sequence[str] = WAYS,
+    ways: Sequence[str] = SEARCH_METHODS,
     *,
     complete: bool = False,
-) -> Scattering:
+) -> ScatterResult:
     """Put rows into groups of dissimilar ones, leaving out as few as possible."""
     # `rng` picks among the rows of a class, and has no say in how many are left out. `complete`:
     # only groups of all rows will do, so others need not be looked for.
-    conflicts = Conflicts(near, codes)
+    conflicts = TreeConflicts(near, codes)
     found: Held = [np.empty(0, dtype=np.int64) for _ in conflicts.count]
     how = ways[0]
     if complete and conflicts.fullest > len(codes) // smallest:
-        return Scattering(_labels(conflicts, found, rng), 1, how)
+        return ScatterResult(_labels(conflicts, found, rng), 1, how)
     hands, kept = _most(conflicts, smallest)
     most = int(kept.sum())
     for name, held in _attempts(conflicts, smallest, hands, kept, ways, complete):
@@ -344,19 +348,19 @@ def scatter(
         if _rows(found) == most:
             break
     if _rows(found) < most and "patterns" in ways:
-        proof = best(conflicts, smallest)
+        proof = best_packing(conflicts, smallest)
         if proof is not None:
             most = most if proof.most is None else min(most, proof.most)
             if _rows(proof.held) > _rows(found):
                 found, how = proof.held, "patterns"
-    return Scattering(_labels(conflicts, found, rng), len(codes) - most, how)
+    return ScatterResult(_labels(conflicts, found, rng), len(codes) - most, how)
 
 
 def _rows(held: Held) -> int:
     return sum(map(len, held))
 
 
-def _most(conflicts: Conflicts, smallest: int) -> tuple[int, Ints]:
+def _most(conflicts: TreeConflicts, smallest: int) -> tuple[int, Ints]:
     """Return the most groups that cliques leave room for, and the rows of each class they hold."""
     low, high = 0, len(conflicts.codes) // smallest
     if conflicts.fullest <= high:
@@ -371,7 +375,12 @@ def _most(conflicts: Conflicts, smallest: int) -> tuple[int, Ints]:
 
 
 def _attempts(
-    conflicts: Conflicts, smallest: int, top: int, kept: Ints, ways: Sequence[str], complete: bool
+    conflicts: TreeConflicts,
+    smallest: int,
+    top: int,
+    kept: Ints,
+    ways: Sequence[str],
+    complete: bool,
 ) -> Iterator[tuple[str, Held]]:
     """Yield groups, those that are made quickly first."""
     if not top:
@@ -403,7 +412,7 @@ def _numbers(least: int, top: int, few: int) -> list[int]:
     return sorted({*np.geomspace(least, top, few).astype(int).tolist(), top}, reverse=True)
 
 
-def _dealt(conflicts: Conflicts, kept: Ints, hands: int) -> Held:
+def _dealt(conflicts: TreeConflicts, kept: Ints, hands: int) -> Held:
     """Deal the rows to the groups in turn, in the order of the tree."""
     # Similar classes mostly lie side by side in it; where two would meet in a group, the row of the
     # deeper one is left over.
@@ -422,7 +431,7 @@ def _free(held: Held, classes: Ints, hands: int) -> Bools:
     return free
 
 
-def _coloured(conflicts: Conflicts, kept: Ints, hands: int, rng: Chance | None = None) -> Held:
+def _coloured(conflicts: TreeConflicts, kept: Ints, hands: int, rng: Chance | None = None) -> Held:
     """Give each class, those near the root first, to the smallest groups that it fits in."""
     # Of classes equally near and groups equally small, `rng` decides if there is one. What is
     # similar to a class and lies no deeper is a clique, so a group is always free if there are as
@@ -445,7 +454,7 @@ def _coloured(conflicts: Conflicts, kept: Ints, hands: int, rng: Chance | None =
     return held
 
 
-def _by_components(conflicts: Conflicts, smallest: int) -> Held:
+def _by_components(conflicts: TreeConflicts, smallest: int) -> Held:
     """Treat all classes that are connected by similar ones as one bucket: safe, but coarse."""
     bucket = np.arange(len(conflicts.count))
     for similar in conflicts.similar:
@@ -469,10 +478,12 @@ def _by_components(conflicts: Conflicts, smallest: int) -> Held:
     return held
 
 
-def _settled(conflicts: Conflicts, smallest: int, hands: int, held: Held, complete: bool) -> Held:
+def _settled(
+    conflicts: TreeConflicts, smallest: int, hands: int, held: Held, complete: bool
+) -> Held:
     """Place rows left over, fill groups that are too small, and give up those that stay so."""
     # If only groups of all rows will do, too many groups that cannot be filled are reason to stop.
-    tables = _Tables(conflicts, smallest, hands, held)
+    tables = _MovableGroups(conflicts, smallest, hands, held)
     tables.place(np.arange(hands))
     small = np.flatnonzero(tables.sizes < smallest)
     failures = 0
@@ -489,10 +500,10 @@ def _settled(conflicts: Conflicts, smallest: int, hands: int, held: Held, comple
     return tables.held
 
 
-class _Tables:
+class _MovableGroups:
     """Groups while rows still move between them."""
 
-    def __init__(self, conflicts: Conflicts, smallest: int, hands: int, held: Held) -> None:
+    def __init__(self, conflicts: TreeConflicts, smallest: int, hands: int, held: Held) -> None:
         self.conflicts = conflicts
         self.smallest = smallest
         self.held = held
@@ -591,7 +602,7 @@ class _Tables:
                 self.move(v, None, int(fits[np.argmin(self.sizes[fits])]))
 
 
-def _labels(conflicts: Conflicts, held: Held, rng: Chance) -> Ints:
+def _labels(conflicts: TreeConflicts, held: Held, rng: Chance) -> Ints:
     """Give the groups of each class to its rows at random, and number those that have any."""
     labels = np.full(len(conflicts.codes), -1, dtype=np.int64)
     order = shuffled_within(conflicts.member, rng)

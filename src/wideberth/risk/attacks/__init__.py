@@ -1,39 +1,44 @@
 """What an adversary learns from the histogram that a victim faces."""
 
-from wideberth.risk.attacks.bayes import Beliefs, Change, posterior
-from wideberth.risk.attacks.guess import Background, Homogeneity, own_shares, share_without
-from wideberth.risk.attacks.identity import Identity, among
+from wideberth.risk.attacks.bayes import BeliefAttack, BeliefChange, posterior
+from wideberth.risk.attacks.guess import BackgroundKnowledge, Homogeneity, own_shares, share_without
+from wideberth.risk.attacks.identity import IdentityRisk, identification_risk
 from wideberth.risk.attacks.intervals import (
     IntervalClaim,
-    Nearness,
-    Neighbourhoods,
+    ProximityAttack,
+    ProximityResult,
     interval_claim,
     usual_epsilon,
 )
-from wideberth.risk.attacks.results import Attacks, Measures, Settings, learn
-from wideberth.risk.attacks.similarity import Farness, Kinds, KindsFound, LevelOfKinds
-from wideberth.risk.attacks.situations import CONFIDENCES, Faced, Risk
+from wideberth.risk.attacks.results import AdversarySettings, AttackResults, AttributeAttacks, learn
+from wideberth.risk.attacks.similarity import (
+    DissimilarityAttack,
+    SimilarityAttack,
+    SimilarityLevel,
+    SimilarityResult,
+)
+from wideberth.risk.attacks.situations import CONFIDENCES, Risk, VictimClasses
 
 __all__ = [
     "CONFIDENCES",
-    "Attacks",
-    "Background",
-    "Beliefs",
-    "Change",
-    "Faced",
-    "Farness",
+    "AdversarySettings",
+    "AttackResults",
+    "AttributeAttacks",
+    "BackgroundKnowledge",
+    "BeliefAttack",
+    "BeliefChange",
+    "DissimilarityAttack",
     "Homogeneity",
-    "Identity",
+    "IdentityRisk",
     "IntervalClaim",
-    "Kinds",
-    "KindsFound",
-    "LevelOfKinds",
-    "Measures",
-    "Nearness",
-    "Neighbourhoods",
+    "ProximityAttack",
+    "ProximityResult",
     "Risk",
-    "Settings",
-    "among",
+    "SimilarityAttack",
+    "SimilarityLevel",
+    "SimilarityResult",
+    "VictimClasses",
+    "identification_risk",
     "interval_claim",
     "learn",
     "own_shares",

@@ -17,7 +17,7 @@ import numpy as np
 from wideberth.core.codes import Domain
 from wideberth.core.exact import Bools, Floats, Ints, fraction
 from wideberth.errors import ParameterError
-from wideberth.risk.attacks.situations import Faced
+from wideberth.risk.attacks.situations import VictimClasses
 
 
 def posterior(
@@ -75,7 +75,7 @@ def posterior(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Change:
+class BeliefChange:
     """The change of beliefs, over all histograms and all values in them."""
 
     largest_ratio: float  # of β/α
@@ -92,7 +92,7 @@ class Change:
     breached: int  # people with a breach of either kind
 
     @classmethod
-    def merged(cls, parts: Sequence[Change]) -> Change:
+    def merged(cls, parts: Sequence[BeliefChange]) -> BeliefChange:
         """Put together what changes for different people."""
         positive = [sum(pair) for pair in zip(*(part.positive for part in parts), strict=True)]
         negative = [sum(pair) for pair in zip(*(part.negative for part in parts), strict=True)]
@@ -107,13 +107,13 @@ class Change:
         )
 
 
-class Beliefs:
+class BeliefAttack:
     """An adversary with priors, who holds the same ones of everybody.
 
     >>> from wideberth.core.groups import Groups
     >>> domain = Domain(name="s", histogram=np.array([5, 3, 2]))
-    >>> faced = Faced.known(Groups.of([[0, 0, 0, 0, 0], [1, 1, 1, 2, 2]], width=3))
-    >>> change = Beliefs(domain).change(faced)
+    >>> faced = VictimClasses.known(Groups.of([[0, 0, 0, 0, 0], [1, 1, 1, 2, 2]], width=3))
+    >>> change = BeliefAttack(domain).change(faced)
     >>> change.largest_ratio, change.largest_gain, change.positive, change.negative
     (2.0, 0.5, (5, 1), (10, 2))
     """
@@ -159,7 +159,7 @@ class Beliefs:
         self.delta, self.epsilon, self.floor = delta, epsilon, floor
         self.rho1, self.rho2 = rho1, rho2
 
-    def after(self, faced: Faced) -> Floats:
+    def after(self, faced: VictimClasses) -> Floats:
         """Return β for each entry of the histograms; for any other value it is 0."""
         groups = faced.groups
         if self.impossible[groups.codes].any():
@@ -172,7 +172,7 @@ class Beliefs:
             raise _contradicted()
         return weights / total[groups.owner]
 
-    def change(self, faced: Faced) -> Change:
+    def change(self, faced: VictimClasses) -> BeliefChange:
         """Compare beliefs before and after."""
         codes = faced.groups.codes
         before, after = self.prior[codes], self.after(faced)
@@ -192,7 +192,7 @@ class Beliefs:
         upward = raised[faced.owner]
         assumed = self.prior >= _complement(self.rho1)
         downward = _fewer(faced, assumed, after > _complement(self.rho2))[faced.owner] > 0
-        return Change(
+        return BeliefChange(
             largest_ratio=float(ratio[guarded].max(initial=0.0)),
             largest_gain=float((after - before)[guarded].max(initial=0.0)),
             positive=(int(positive.sum()), int(np.count_nonzero(positive))),
@@ -202,7 +202,7 @@ class Beliefs:
             breached=int(faced.people[upward | downward].sum()),
         )
 
-    def to_dict(self, change: Change) -> dict[str, Any]:
+    def to_dict(self, change: BeliefChange) -> dict[str, Any]:
         """Return plain values, for JSON."""
         return {
             "prior": "given" if self.given else "estimated",
@@ -229,7 +229,7 @@ class Beliefs:
         }
 
 
-def _fewer(faced: Faced, values: Bools, still: Bools) -> Ints:
+def _fewer(faced: VictimClasses, values: Bools, still: Bools) -> Ints:
     """Count, for each histogram, those of `values` for which `still` does not hold."""
     # What is absent from a histogram never holds, so only what is there need be looked at.
     if not values.any():

@@ -15,18 +15,18 @@ from typing import Any
 import numpy as np
 
 from wideberth.core.exact import Bools, Floats, Ints
-from wideberth.risk.attacks.situations import Faced, middle
+from wideberth.risk.attacks.situations import VictimClasses, weighted_median
 
 #: Values ruled out, at most, unless more are asked for.
 RULED_OUT = 5
 
 
-def own_shares(faced: Faced) -> Floats:
+def own_shares(faced: VictimClasses) -> Floats:
     """Return, for each class of victims, the share of the faced rows that have their value."""
     return faced.own / faced.sizes
 
 
-def share_without(faced: Faced, values: int) -> Floats:
+def share_without(faced: VictimClasses, values: int) -> Floats:
     """Return, for each class, the share of its value once so many others are ruled out."""
     # The others are the most frequent ones. If all are ruled out, the share is 1; that of a value
     # that no row has is 0.
@@ -51,11 +51,11 @@ class Homogeneity:
     groups: int  # how many histograms they face
 
     @classmethod
-    def of(cls, faced: Faced) -> Homogeneity:
+    def of(cls, faced: VictimClasses) -> Homogeneity:
         """Count.
 
         >>> from wideberth.core.groups import Groups
-        >>> Homogeneity.of(Faced.known(Groups.of([[0, 0, 0], [0, 1]], width=2)))
+        >>> Homogeneity.of(VictimClasses.known(Groups.of([[0, 0, 0], [0, 1]], width=2)))
         Homogeneity(people=3, groups=1)
         """
         people = faced.count(faced.own == faced.sizes)
@@ -72,7 +72,7 @@ class Homogeneity:
 
 
 @dataclass(frozen=True, eq=False)
-class Background:
+class BackgroundKnowledge:
     """The effect of ruling out values."""
 
     # with 0, 1, 2, … values ruled out (the most frequent others), the largest share that a value
@@ -82,11 +82,14 @@ class Background:
     people: Ints
 
     @classmethod
-    def of(cls, faced: Faced, values: int = RULED_OUT, harmless: Bools | None = None) -> Background:
+    def of(
+        cls, faced: VictimClasses, values: int = RULED_OUT, harmless: Bools | None = None
+    ) -> BackgroundKnowledge:
         """Rule out up to so many values; harmless ones are ruled out, but not guessed.
 
         >>> from wideberth.core.groups import Groups
-        >>> found = Background.of(Faced.known(Groups.of([[0, 0, 1, 2]], width=3)), values=2)
+        >>> faced = VictimClasses.known(Groups.of([[0, 0, 1, 2]], width=3))
+        >>> found = BackgroundKnowledge.of(faced, values=2)
         >>> [round(share, 3) for share in found.worst], found.people.tolist()
         ([0.5, 0.667, 1.0], [0, 0, 4])
         """
@@ -108,7 +111,7 @@ class Background:
         return cls(tuple(worst), people.astype(np.int64))
 
     @classmethod
-    def merged(cls, parts: Sequence[Background]) -> Background:
+    def merged(cls, parts: Sequence[BackgroundKnowledge]) -> BackgroundKnowledge:
         """Put together what is known of different people."""
         longest = max(len(part.people) for part in parts)
         padded = (np.pad(part.people, (0, longest - len(part.people))) for part in parts)
@@ -130,7 +133,7 @@ class Background:
     def median(self) -> int | None:
         """The fewest that must be ruled out until half of the people's values are certain."""
         numbers = np.arange(len(self.people), dtype=np.float64)
-        return int(middle(numbers, self.people)) if self.people.any() else None
+        return int(weighted_median(numbers, self.people)) if self.people.any() else None
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, for JSON."""

@@ -17,14 +17,14 @@ from wideberth.errors import ParameterError
 from wideberth.risk.attacks.situations import Risk
 
 
-def among(rows: Ints, people: Ints) -> Risk:
+def identification_risk(rows: Ints, people: Ints) -> Risk:
     """Return the risk of being picked out, by how many rows could be one's own."""
     # 0 rows: nothing can be picked, so no risk.
     return Risk.of(np.where(rows > 0, 1 / np.maximum(rows, 1), 0.0), people)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Identity:
+class IdentityRisk:
     """The risk that an adversary finds somebody's row."""
 
     prosecutor: Risk  # the victim is known to be in the table: one over the size of the group
@@ -46,17 +46,17 @@ class Identity:
         people: Ints | None = None,
         population: Ints | None = None,
         covering: Risk | None = None,
-    ) -> Identity:
+    ) -> IdentityRisk:
         """Measure the risk of groups.
 
-        >>> identity = Identity.of(np.array([4, 1]), population=np.array([20, 0]))
+        >>> identity = IdentityRisk.of(np.array([4, 1]), population=np.array([20, 0]))
         >>> identity.prosecutor.worst, identity.marketer, identity.uniques
         (1.0, 0.4, 1)
         >>> identity.journalist.mean, identity.lacking
         (0.24, 1)
         """
         # For each group: its rows (`sizes`), its victims (as many as rows by default), and the
-        # people of a population who match it. `covering` is what `among` returns.
+        # people of a population who match it. `covering` is what `identification_risk` returns.
         people = sizes if people is None else people
         journalist = lacking = None
         if population is not None:
@@ -66,9 +66,9 @@ class Identity:
                     "groups",
                     hint="one number for each group, in the same order",
                 )
-            journalist = among(np.maximum(population, sizes), people)
+            journalist = identification_risk(np.maximum(population, sizes), people)
             lacking = int(people[population < sizes].sum())
-        prosecutor = among(sizes, people)
+        prosecutor = identification_risk(sizes, people)
         return cls(
             prosecutor=prosecutor,
             marketer=prosecutor.mean,

@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 
 from wideberth.core.codes import Domain
-from wideberth.core.exact import Bools, Floats, Ints, Numbers, Whole, fraction, ratios, whole
+from wideberth.core.exact import Bools, Floats, Ints, Numbers, WholeNumbers, fraction, ratios, whole
 from wideberth.core.groups import Groups
 from wideberth.distances import numbers_of, windows
 from wideberth.errors import ParameterError
-from wideberth.principles import plain
-from wideberth.risk.attacks.situations import CONFIDENCES, Faced, Risk, middle
+from wideberth.principles import plain_value
+from wideberth.risk.attacks.situations import CONFIDENCES, Risk, VictimClasses, weighted_median
 
 #: A default epsilon is so much of the distance between the 10 % and the 90 % quantile.
 _PART = Fraction(1, 20)
@@ -78,7 +78,7 @@ def interval_claim(
     IntervalClaim(low=490, high=510, confidence=Fraction(3, 4))
     """
     alone = groups[group : group + 1]
-    near = Neighbourhoods(domain, epsilon=fraction(epsilon), relative=relative)
+    near = ProximityAttack(domain, epsilon=fraction(epsilon), relative=relative)
     held, last = near.held(alone)
     if not held.any() or domain.values is None:
         return None
@@ -95,7 +95,7 @@ def interval_claim(
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Nearness:
+class ProximityResult:
     """What is known of numbers, nearly."""
 
     risk: Risk  # share of what each person faces that lies near their own number
@@ -119,7 +119,7 @@ class Nearness:
         )
 
     @classmethod
-    def merged(cls, parts: Sequence[Nearness]) -> Nearness:
+    def merged(cls, parts: Sequence[ProximityResult]) -> ProximityResult:
         """Put together what is known of different people."""
         return cls(
             risk=Risk.merged([part.risk for part in parts]),
@@ -130,7 +130,7 @@ class Nearness:
         )
 
 
-class Neighbourhoods:
+class ProximityAttack:
     """The numbers near each number of a column."""
 
     def __init__(
@@ -166,7 +166,7 @@ class Neighbourhoods:
             self.reach = np.append(self.reach, -1)
             self.places = np.append(self.places, 0)
 
-    def shares(self, faced: Faced) -> Floats:
+    def shares(self, faced: VictimClasses) -> Floats:
         """Return, for each class of victims, the share of the faced rows near their number."""
         if (kernels := _compiled(faced.groups)) is None:
             first, last = self.near.first[faced.codes], self.near.last[faced.codes]
@@ -186,7 +186,7 @@ class Neighbourhoods:
         return np.maximum(held, 0), last
 
     def intervals(self, groups: Groups) -> tuple[Ints, Floats]:
-        """Return what the fullest interval of each group holds, and the widths of `Nearness`."""
+        """Return what each group's fullest interval holds, and the widths of `ProximityResult`."""
         stop = groups.start[1:]
         if self.domain.missing is not None:  # the last code, so at most a group's last entry
             stop = stop - (groups.codes[stop - 1] == self.domain.missing)
@@ -202,7 +202,7 @@ class Neighbourhoods:
         found[widths >= 0] = ratios(widths[widths >= 0], self.numbers.per)
         return most, found
 
-    def _shortest(self, groups: Groups, stop: Ints, wanted: Ints) -> Whole:
+    def _shortest(self, groups: Groups, stop: Ints, wanted: Ints) -> WholeNumbers:
         """Return the lengths of the shortest intervals in units; -1 where there is none."""
         place = self.places[groups.codes]
         widths = np.full(wanted.shape, -1, dtype=place.dtype)
@@ -226,14 +226,14 @@ class Neighbourhoods:
             width=self.domain.size,
         )
         if self.harmless is not None:
-            table = Faced.known(table).sparing(self.harmless).groups
+            table = VictimClasses.known(table).sparing(self.harmless).groups
         return float(self.intervals(table)[0][0] / table.sizes[0])
 
-    def on(self, faced: Faced) -> Nearness:
+    def on(self, faced: VictimClasses) -> ProximityResult:
         """Look at all histograms."""
         most, widths = self.intervals(faced.groups)
         fullest = most / faced.groups.sizes
-        return Nearness(
+        return ProximityResult(
             risk=Risk.of(self.shares(faced), faced.people),
             fullest=float(fullest[faced.facing > 0].max(initial=0.0)),
             known=tuple(int(faced.facing[fullest >= level].sum()) for level in CONFIDENCES),
@@ -241,10 +241,10 @@ class Neighbourhoods:
             facing=faced.facing,
         )
 
-    def to_dict(self, found: Nearness, chosen: str) -> dict[str, Any]:
+    def to_dict(self, found: ProximityResult, chosen: str) -> dict[str, Any]:
         """Return plain values, for JSON, with the claims in words."""
         return {
-            "epsilon": plain(self.epsilon),
+            "epsilon": plain_value(self.epsilon),
             "relative": self.relative,
             "unit": "days" if self.domain.dated else None,
             "chosen": chosen,
@@ -254,7 +254,7 @@ class Neighbourhoods:
                 {
                     "people": people,
                     "confidence": confidence,
-                    "within": plain(self.epsilon),
+                    "within": plain_value(self.epsilon),
                     "text": self._claim(people, confidence),
                 }
                 for people, confidence in zip(found.known, CONFIDENCES, strict=True)
@@ -272,7 +272,7 @@ class Neighbourhoods:
 
     def _width(self, confidence: float, widths: Floats, facing: Ints) -> dict[str, Any]:
         least = float(widths[facing > 0].min(initial=np.inf))
-        median = middle(widths, facing)
+        median = weighted_median(widths, facing)
         text = None
         if isfinite(median):
             length = self._length(fraction(median))

@@ -14,19 +14,23 @@ import numpy as np
 from wideberth.core.codes import Domain
 from wideberth.core.exact import Bools, Floats, fraction
 from wideberth.core.groups import Groups
-from wideberth.distances import Metric
-from wideberth.risk.attacks.bayes import Beliefs, Change
-from wideberth.risk.attacks.guess import RULED_OUT, Background, Homogeneity, own_shares
-from wideberth.risk.attacks.intervals import Nearness, Neighbourhoods, usual_epsilon
-from wideberth.risk.attacks.similarity import Farness, Kinds, KindsFound
-from wideberth.risk.attacks.situations import Faced, Risk
+from wideberth.distances import DistanceFunction
+from wideberth.risk.attacks.bayes import BeliefAttack, BeliefChange
+from wideberth.risk.attacks.guess import RULED_OUT, BackgroundKnowledge, Homogeneity, own_shares
+from wideberth.risk.attacks.intervals import ProximityAttack, ProximityResult, usual_epsilon
+from wideberth.risk.attacks.similarity import (
+    DissimilarityAttack,
+    SimilarityAttack,
+    SimilarityResult,
+)
+from wideberth.risk.attacks.situations import Risk, VictimClasses
 
 #: How many entries of histograms are looked at in one go, and in how many threads.
 _BLOCK, _THREADS = 1 << 17, 2
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Settings:
+class AdversarySettings:
     """What the adversary of an attribute knows and wants."""
 
     # how near is as good as known; None: `usual_epsilon` chooses
@@ -37,13 +41,13 @@ class Settings:
     e: float | Fraction | None = None
     # the largest that counts as near, by `distance`; None: not looked at
     far: float | Fraction | None = None
-    distance: str | Metric = "auto"
+    distance: str | DistanceFunction = "auto"
     # of a principle, whose adversary rules out l - 1 values
     l: float | Fraction | None = None  # noqa: E741
-    prior: Floats | None = None  # see `Beliefs`, as for the six that follow
+    prior: Floats | None = None  # see `BeliefAttack`, as for the six that follow
     group_prior: Floats | None = None
     delta: float = 0.1
-    negligible: float = 0.05  # ε of `Beliefs`
+    negligible: float = 0.05  # ε of `BeliefAttack`
     floor: float = 0.1
     rho1: float = 0.1
     rho2: float = 0.5
@@ -53,20 +57,20 @@ class Settings:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Measures:
+class AttackResults:
     """What is learnt of an attribute; see the classes for each part."""
 
     guess: Risk
     certain: Homogeneity
-    background: Background
-    change: Change
-    nearness: Nearness | None
-    kinds: KindsFound | None
+    background: BackgroundKnowledge
+    change: BeliefChange
+    nearness: ProximityResult | None
+    kinds: SimilarityResult | None
     dissimilarity: Risk | None
-    attacks: Attacks
+    attacks: AttributeAttacks
 
     @classmethod
-    def merged(cls, parts: list[Measures]) -> Measures:
+    def merged(cls, parts: list[AttackResults]) -> AttackResults:
         """Put together what is learnt of different people."""
         nearness = [part.nearness for part in parts if part.nearness is not None]
         kinds = [part.kinds for part in parts if part.kinds is not None]
@@ -74,10 +78,10 @@ class Measures:
         return cls(
             guess=Risk.merged([part.guess for part in parts]),
             certain=Homogeneity.merged([part.certain for part in parts]),
-            background=Background.merged([part.background for part in parts]),
-            change=Change.merged([part.change for part in parts]),
-            nearness=Nearness.merged(nearness) if nearness else None,
-            kinds=KindsFound.merged(kinds) if kinds else None,
+            background=BackgroundKnowledge.merged([part.background for part in parts]),
+            change=BeliefChange.merged([part.change for part in parts]),
+            nearness=ProximityResult.merged(nearness) if nearness else None,
+            kinds=SimilarityResult.merged(kinds) if kinds else None,
             dissimilarity=Risk.merged(far) if far else None,
             attacks=parts[0].attacks,
         )
@@ -92,11 +96,11 @@ class Measures:
         }
 
 
-class Attacks:
+class AttributeAttacks:
     """All attacks on one attribute, made ready."""
 
-    def __init__(self, domain: Domain, settings: Settings) -> None:
-        self.beliefs = Beliefs(
+    def __init__(self, domain: Domain, settings: AdversarySettings) -> None:
+        self.beliefs = BeliefAttack(
             domain,
             prior=settings.prior,
             group_prior=settings.group_prior,
@@ -116,26 +120,28 @@ class Attacks:
                 epsilon, relative, self.chosen = usual_epsilon(domain), False, "audit"
             else:
                 epsilon, relative = fraction(settings.epsilon), settings.relative
-            self.neighbourhoods = Neighbourhoods(
+            self.neighbourhoods = ProximityAttack(
                 domain, epsilon=epsilon, relative=relative, harmless=self.harmless
             )
         self.kinds = None
         if domain.tree is not None:
-            self.kinds = Kinds(domain, None if settings.e is None else fraction(settings.e))
+            self.kinds = SimilarityAttack(
+                domain, None if settings.e is None else fraction(settings.e)
+            )
         self.farness = None
         if settings.far is not None:
-            self.farness = Farness(domain, fraction(settings.far), settings.distance)
+            self.farness = DissimilarityAttack(domain, fraction(settings.far), settings.distance)
 
-    def on(self, faced: Faced) -> Measures:
+    def on(self, faced: VictimClasses) -> AttackResults:
         """Look at all histograms at once."""
         near = faced
         if self.harmless is not None:
             faced = faced.guarded(self.harmless)
             near = faced.sparing(self.harmless)
-        return Measures(
+        return AttackResults(
             guess=Risk.of(own_shares(faced), faced.people),
             certain=Homogeneity.of(faced),
-            background=Background.of(faced, self.ruled_out, self.harmless),
+            background=BackgroundKnowledge.of(faced, self.ruled_out, self.harmless),
             change=self.beliefs.change(faced),
             nearness=None if self.neighbourhoods is None else self.neighbourhoods.on(near),
             kinds=None if self.kinds is None else self.kinds.on(near),
@@ -143,7 +149,7 @@ class Attacks:
             attacks=self,
         )
 
-    def to_dict(self, found: Measures) -> dict[str, Any]:
+    def to_dict(self, found: AttackResults) -> dict[str, Any]:
         """Return plain values of what depends on the settings."""
         near, kinds, far = self.neighbourhoods, self.kinds, self.farness
         return {
@@ -161,32 +167,34 @@ class Attacks:
 
 
 def learn(
-    faced: Faced | Iterable[Faced], domain: Domain, settings: Settings | None = None
-) -> Measures:
+    faced: VictimClasses | Iterable[VictimClasses],
+    domain: Domain,
+    settings: AdversarySettings | None = None,
+) -> AttackResults:
     """Measure what an adversary learns of an attribute.
 
     >>> import polars as pl
     >>> from wideberth.core.codes import encode
     >>> pay = encode(pl.Series("salary", [1000, 1010, 1020, 50000])).domain
     >>> groups = Groups.of([[0, 1, 2, 3]], width=4)
-    >>> found = learn(Faced.known(groups), pay, Settings(epsilon=100))
+    >>> found = learn(VictimClasses.known(groups), pay, AdversarySettings(epsilon=100))
     >>> found.to_dict()["nearness"]["claims"][1]["text"]
     "4 people's salary is known to within 100 with 75 % confidence"
     """
     # Large histograms may come in parts: no person and no histogram in two of them.
-    attacks = Attacks(domain, settings or Settings())
-    parts = [faced] if isinstance(faced, Faced) else faced
+    attacks = AttributeAttacks(domain, settings or AdversarySettings())
+    parts = [faced] if isinstance(faced, VictimClasses) else faced
     blocks = (block for part in parts for block in part.blocks(_BLOCK))
     if attacks.farness is not None:  # its memory is bounded: one at a time
         found = list(map(attacks.on, blocks))
     else:  # most of the work lets other threads work meanwhile
         with ThreadPoolExecutor(_THREADS) as pool:
             found = list(pool.map(attacks.on, blocks))
-    return Measures.merged(found or [attacks.on(_nobody(domain))])
+    return AttackResults.merged(found or [attacks.on(_nobody(domain))])
 
 
-def _nobody(domain: Domain) -> Faced:
+def _nobody(domain: Domain) -> VictimClasses:
     """Return histograms that there are none of."""
     empty = np.zeros(0, dtype=np.int64)
     nothing = Groups(start=np.zeros(1, np.int64), codes=empty, counts=empty, width=domain.size)
-    return Faced.known(nothing)
+    return VictimClasses.known(nothing)

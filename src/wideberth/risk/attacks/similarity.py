@@ -16,14 +16,14 @@ import numpy as np
 from wideberth.core.codes import Domain
 from wideberth.core.exact import Floats, Ints
 from wideberth.core.groups import Groups
-from wideberth.distances import Metric, Similarity, similarity, space
+from wideberth.distances import DistanceFunction, Similarity, similarity, space
 from wideberth.errors import ParameterError, what_to_type
-from wideberth.principles import plain
-from wideberth.risk.attacks.situations import Faced, Risk
+from wideberth.principles import plain_value
+from wideberth.risk.attacks.situations import Risk, VictimClasses
 
 
 @dataclass(frozen=True, kw_only=True)
-class LevelOfKinds:
+class SimilarityLevel:
     """How much of what people face is of one kind, at one level of the tree."""
 
     level: int  # steps below the root
@@ -37,7 +37,7 @@ class LevelOfKinds:
     kind: str = field(repr=False)
 
     @classmethod
-    def merged(cls, parts: Sequence[LevelOfKinds]) -> LevelOfKinds:
+    def merged(cls, parts: Sequence[SimilarityLevel]) -> SimilarityLevel:
         """Put together the levels of different people."""
         worst = max(parts, key=lambda part: part.worst)
         people = sum(part.people for part in parts)
@@ -61,25 +61,25 @@ class LevelOfKinds:
 
 
 @dataclass(frozen=True, kw_only=True)
-class KindsFound:
+class SimilarityResult:
     """How much of what people face is of one kind."""
 
-    levels: tuple[LevelOfKinds, ...]  # the children of the root first
+    levels: tuple[SimilarityLevel, ...]  # the children of the root first
     similarity: Risk | None  # how much is at most e apart from each person's own value
 
     @classmethod
-    def merged(cls, parts: Sequence[KindsFound]) -> KindsFound:
+    def merged(cls, parts: Sequence[SimilarityResult]) -> SimilarityResult:
         """Put together what was found of different people."""
         levels = zip(*(part.levels for part in parts), strict=True)
         risks = [part.similarity for part in parts if part.similarity is not None]
         return cls(
-            levels=tuple(LevelOfKinds.merged(level) for level in levels),
+            levels=tuple(SimilarityLevel.merged(level) for level in levels),
             similarity=Risk.merged(risks) if risks else None,
         )
 
 
 @dataclass(frozen=True, eq=False)
-class _Crowds:
+class _NodeCounts:
     """The rows of each histogram under each node of one level that has any."""
 
     level: int
@@ -89,7 +89,7 @@ class _Crowds:
     of_entry: Ints  # for each entry of the histograms, the rows under the same node
 
 
-class Kinds:
+class SimilarityAttack:
     """The kinds of a column's values, by a tree.
 
     >>> import polars as pl
@@ -97,8 +97,8 @@ class Kinds:
     >>> from wideberth.hierarchy import Hierarchy
     >>> tree = Hierarchy(("*", "odd", "1", "3", "even", "2"), [-1, 0, 1, 1, 0, 4])
     >>> domain = encode(pl.Series("s", ["1", "2", "3"])).with_tree(tree).domain
-    >>> faced = Faced.known(Groups.of([[0, 2], [0, 1]], width=3))
-    >>> [(level.worst, level.certain_people) for level in Kinds(domain).on(faced).levels]
+    >>> faced = VictimClasses.known(Groups.of([[0, 2], [0, 1]], width=3))
+    >>> [(level.worst, level.certain_people) for level in SimilarityAttack(domain).on(faced).levels]
     [(1.0, 2), (0.5, 0)]
     """
 
@@ -132,12 +132,12 @@ class Kinds:
             if len(depth) and depth.min() == depth.max():
                 self.step = max(int(depth[0]) - floor(e), 0)
 
-    def shares(self, faced: Faced, level: int) -> Floats:
+    def shares(self, faced: VictimClasses, level: int) -> Floats:
         """Return, for each class of victims, the share of the faced rows of their own kind."""
         (crowd,) = self._crowds(faced.groups, [level])
         return self._own(faced, crowd)
 
-    def similar_shares(self, faced: Faced) -> Floats:
+    def similar_shares(self, faced: VictimClasses) -> Floats:
         """Return, for each class of victims, the share of the faced rows similar to their value."""
         if self.step:
             return self._of_kind(faced, self.shares(faced, self.step))
@@ -149,11 +149,11 @@ class Kinds:
         filled = faced.filled()
         return filled.of_own(self.near.crowd(filled.groups)) / faced.sizes
 
-    def _of_kind(self, faced: Faced, shares: Floats) -> Floats:
+    def _of_kind(self, faced: VictimClasses, shares: Floats) -> Floats:
         """Correct the shares of missing values, which are near to themselves only."""
         return np.where(self.nodes[faced.codes] >= 0, shares, faced.own / faced.sizes)
 
-    def on(self, faced: Faced) -> KindsFound:
+    def on(self, faced: VictimClasses) -> SimilarityResult:
         """Look at all histograms."""
         sizes, people = faced.groups.sizes, int(faced.people.sum())
         levels, similar = [], None
@@ -164,7 +164,7 @@ class Kinds:
             if crowd.level == self.step:
                 similar = self._of_kind(faced, own)
             levels.append(
-                LevelOfKinds(
+                SimilarityLevel(
                     level=crowd.level,
                     worst=0.0 if worst is None else float(share[worst]),
                     mean=float((own * faced.people).sum()) / max(people, 1),
@@ -176,17 +176,17 @@ class Kinds:
         if similar is None and self.e is not None:
             similar = self.similar_shares(faced)
         risk = None if similar is None else Risk.of(similar, faced.people)
-        return KindsFound(levels=tuple(levels), similarity=risk)
+        return SimilarityResult(levels=tuple(levels), similarity=risk)
 
-    def to_dict(self, found: KindsFound) -> dict[str, Any]:
+    def to_dict(self, found: SimilarityResult) -> dict[str, Any]:
         """Return plain values, for JSON."""
         return {
             "levels": [level.to_dict() for level in found.levels],
             "similarity": None if found.similarity is None else found.similarity.to_dict(),
-            "e": None if self.e is None else plain(self.e),
+            "e": None if self.e is None else plain_value(self.e),
         }
 
-    def _crowds(self, groups: Groups, levels: Sequence[int]) -> Iterator[_Crowds]:
+    def _crowds(self, groups: Groups, levels: Sequence[int]) -> Iterator[_NodeCounts]:
         """Count, level by level, the rows of each histogram under each node that has any."""
         # What lies below a node follows it: sorted once, entries are in order at every level.
         order = np.argsort(groups.owner * (len(self.tree) + 1) + self.nodes[groups.codes] + 1)
@@ -199,9 +199,9 @@ class Kinds:
             rows = np.add.reduceat(counts[here], first) if len(first) else first
             of_entry = np.zeros(len(order), dtype=np.int64)
             of_entry[order[here]] = np.repeat(rows, np.diff(first, append=len(here)))
-            yield _Crowds(level, owner[here[first]], node[here[first]], rows, of_entry)
+            yield _NodeCounts(level, owner[here[first]], node[here[first]], rows, of_entry)
 
-    def _own(self, faced: Faced, crowd: _Crowds) -> Floats:
+    def _own(self, faced: VictimClasses, crowd: _NodeCounts) -> Floats:
         """Return the share of each class's own kind."""
         rows = faced.of_own(crowd.of_entry)
         if faced.entries is not None and len(crowd.rows):
@@ -219,24 +219,26 @@ class Kinds:
 # Values of any kind that lie near each other: Wang, Meng, Bamba, Liu, Pu 2009.
 
 
-class Farness:
+class DissimilarityAttack:
     """The values near each value of a domain, by any distance.
 
     >>> import polars as pl
     >>> from wideberth.core.codes import encode
     >>> from wideberth.core.groups import Groups
     >>> domain = encode(pl.Series("s", [1, 2, 9])).domain
-    >>> faced = Faced.known(Groups.of([[0, 1, 2], [2]], width=3))
-    >>> Farness(domain, Fraction(1)).shares(faced)
+    >>> faced = VictimClasses.known(Groups.of([[0, 1, 2], [2]], width=3))
+    >>> DissimilarityAttack(domain, Fraction(1)).shares(faced)
     array([0.5, 0.5, 0. , 1. ])
     """
 
-    def __init__(self, domain: Domain, epsilon: Fraction, distance: str | Metric = "auto") -> None:
+    def __init__(
+        self, domain: Domain, epsilon: Fraction, distance: str | DistanceFunction = "auto"
+    ) -> None:
         chosen = space(domain, distance)
         self.epsilon, self.near = epsilon, chosen.within(epsilon)
         self.distance = chosen.name
 
-    def shares(self, faced: Faced) -> Floats:
+    def shares(self, faced: VictimClasses) -> Floats:
         """Return, for each class of victims, the share of the other rows that are near theirs."""
         # Of a row that is alone it is 1. If the victim's own row is not among those faced, all of
         # these are others.
@@ -246,10 +248,10 @@ class Farness:
         others = faced.sizes - itself
         return np.where(others > 0, (near - itself) / np.maximum(others, 1), 1.0)
 
-    def on(self, faced: Faced) -> Risk:
+    def on(self, faced: VictimClasses) -> Risk:
         """Look at all histograms."""
         return Risk.of(self.shares(faced), faced.people)
 
     def to_dict(self, risk: Risk) -> dict[str, Any]:
         """Return plain values, for JSON."""
-        return {"epsilon": plain(self.epsilon), "distance": self.distance, **risk.to_dict()}
+        return {"epsilon": plain_value(self.epsilon), "distance": self.distance, **risk.to_dict()}

@@ -23,7 +23,7 @@ CONFIDENCES = (0.5, 0.75, 0.9, 1.0)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Sparing(Groups):
+class GuardedGroups(Groups):
     """Histograms whose harmless rows count in the sizes only."""
 
     besides: Ints  # the harmless rows of each group
@@ -35,7 +35,7 @@ class Sparing(Groups):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Faced:
+class VictimClasses:
     """Classes of victims: people who face the same histogram and have the same value."""
 
     groups: Groups  # the histograms; none is empty, and no count is 0
@@ -46,32 +46,32 @@ class Faced:
     people: Ints  # how many are in each class
 
     @classmethod
-    def known(cls, groups: Groups) -> Faced:
+    def known(cls, groups: Groups) -> VictimClasses:
         """Let every row face its own group.
 
-        >>> faced = Faced.known(Groups.of([[0, 2, 2], [1]], width=3))
+        >>> faced = VictimClasses.known(Groups.of([[0, 2, 2], [1]], width=3))
         >>> faced.own.tolist(), faced.sizes.tolist(), faced.people.tolist()
         ([1, 2, 1], [3, 3, 1], [1, 2, 1])
         """
         return cls(groups=groups, owner=groups.owner, codes=groups.codes, people=groups.counts)
 
-    def guarded(self, harmless: Bools) -> Faced:
+    def guarded(self, harmless: Bools) -> VictimClasses:
         """Leave out the people whose own value is harmless; they still hide the others."""
         kept = ~harmless[self.codes]
         owner, codes, people = self.owner[kept], self.codes[kept], self.people[kept]
-        return Faced(groups=self.groups, owner=owner, codes=codes, people=people)
+        return VictimClasses(groups=self.groups, owner=owner, codes=codes, people=people)
 
-    def sparing(self, harmless: Bools) -> Faced:
+    def sparing(self, harmless: Bools) -> VictimClasses:
         """Let rows with harmless values be near nothing: they count in the sizes only."""
         groups, free = self.groups, harmless[self.groups.codes]
-        faced = Sparing(
+        faced = GuardedGroups(
             start=groups.start,
             codes=groups.codes,
             counts=np.where(free, 0, groups.counts),
             width=groups.width,
             besides=groups.sum(np.where(free, groups.counts, 0)),
         )
-        return Faced(groups=faced, owner=self.owner, codes=self.codes, people=self.people)
+        return VictimClasses(groups=faced, owner=self.owner, codes=self.codes, people=self.people)
 
     def __len__(self) -> int:
         """Return the number of classes."""
@@ -126,7 +126,7 @@ class Faced:
         end = np.searchsorted(self.groups.place, base + last, side="right")
         return self.groups.running[end] - self.groups.running[begin]
 
-    def filled(self) -> Faced:
+    def filled(self) -> VictimClasses:
         """Give every class an entry: one that counts nobody, where its own value is lacking."""
         if self.entries is None or not (self.entries < 0).any():
             return self
@@ -142,12 +142,12 @@ class Faced:
             counts=counts,
             width=groups.width,
         )
-        return Faced(groups=filled, owner=self.owner, codes=self.codes, people=self.people)
+        return VictimClasses(groups=filled, owner=self.owner, codes=self.codes, people=self.people)
 
-    def blocks(self, entries: int = 1 << 15) -> Iterator[Faced]:
+    def blocks(self, entries: int = 1 << 15) -> Iterator[VictimClasses]:
         """Go through the histograms a block at a time: what is derived from one stays in cache."""
         if self._each_entry:
-            yield from map(Faced.known, self.groups.blocks(entries))
+            yield from map(VictimClasses.known, self.groups.blocks(entries))
             return
         order = np.argsort(self.owner, kind="stable")
         owner, codes, people = (a[order] for a in (self.owner, self.codes, self.people))
@@ -156,7 +156,7 @@ class Faced:
         spans = zip(self.groups.blocks(entries), pairwise(edges), pairwise(at), strict=True)
         for block, (first, _), (begin, end) in spans:
             here = slice(begin, end)
-            yield Faced(
+            yield VictimClasses(
                 groups=block, owner=owner[here] - first, codes=codes[here], people=people[here]
             )
 
@@ -224,10 +224,10 @@ class Risk:
         }
 
 
-def middle(values: Floats, people: Ints) -> float:
+def weighted_median(values: Floats, people: Ints) -> float:
     """Return the least value that at least half of the people are at or below; NaN of nobody.
 
-    >>> middle(np.array([5.0, 1.0, 2.0]), np.array([1, 1, 3]))
+    >>> weighted_median(np.array([5.0, 1.0, 2.0]), np.array([1, 1, 3]))
     2.0
     """
     if not people.sum():

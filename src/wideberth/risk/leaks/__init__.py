@@ -14,7 +14,7 @@ check cannot see is said in its module.
     intervals that end at people's own values;
 `intersect`
     several releases of one table, of which each rules out what the others leave possible;
-`suppressed`
+`suppression_findings`
     rows that were left out, and what totals tell about them;
 `swap_audit`
     groups that depend on who has which sensitive value.
@@ -27,7 +27,7 @@ from wideberth.risk.leaks.identifiers import identifiers, row_numbers
 from wideberth.risk.leaks.interval_ends import exact_ends
 from wideberth.risk.leaks.releases import intersect, not_combined
 from wideberth.risk.leaks.sequence import row_order
-from wideberth.risk.leaks.suppressed_rows import suppressed
+from wideberth.risk.leaks.suppressed_rows import suppression_findings
 from wideberth.risk.leaks.swaps import swap_audit
 
 __all__ = [
@@ -39,6 +39,6 @@ __all__ = [
     "personal_texts",
     "row_numbers",
     "row_order",
-    "suppressed",
+    "suppression_findings",
     "swap_audit",
 ]

@@ -14,8 +14,8 @@ import polars as pl
 
 from wideberth import io
 from wideberth.core.strings import is_text
-from wideberth.io.formats import BEGINNINGS, by_column
-from wideberth.policy.personal import POSSIBLE, WEB, has_words, personal
+from wideberth.io.formats import BEGINNINGS, list_columns
+from wideberth.policy.personal import POSSIBLE, WEB, find_personal, has_words
 from wideberth.risk.findings import Finding
 
 #: Share of rows that is no accident.
@@ -44,7 +44,7 @@ def personal_texts(series: pl.Series) -> list[Finding]:
     counted = counted.filter(pl.col("text").str.contains(POSSIBLE))
     searched, all_of_them = _sample(counted)
     found = []
-    for what, hits in personal(searched["text"], words=words).items():
+    for what, hits in find_personal(searched["text"], words=words).items():
         rows = int(searched["count"].filter(pl.Series(hits)).sum())
         often = rows >= _MANY * len(series) and what not in _LESS
         found.append(
@@ -123,7 +123,7 @@ def formulas(frame: pl.DataFrame) -> list[Finding]:
             name="formulas",
             severity="low",
             title=f"{cells} of a spreadsheet",
-            meaning=f"They begin with {BEGINNINGS}: {by_column(found)}. A spreadsheet program "
+            meaning=f"They begin with {BEGINNINGS}: {list_columns(found)}. A spreadsheet program "
             "that opens the file may run them, and what they do is up to whoever entered them.",
             advice="Look at these cells; publish a .parquet file, or tell readers to import the "
             "columns as text.",

@@ -33,7 +33,7 @@ from wideberth.core.strings import as_string, is_text
 from wideberth.core.types import infer_type
 from wideberth.policy.guesses import guess_columns
 from wideberth.risk.findings import Finding
-from wideberth.risk.inputs import read
+from wideberth.risk.inputs import encode_published
 from wideberth.risk.leaks.cells import personal_texts
 
 # -----------------------------------------------------------------------------
@@ -159,7 +159,9 @@ def identifiers(
             found += personal_texts(frame[name])
     if quasi and frame.height > 1:
         if boxes is None:
-            boxes = Partition.by_equality((read(frame[name]) for name in quasi), frame.height)
+            boxes = Partition.by_equality(
+                (encode_published(frame[name]) for name in quasi), frame.height
+            )
         found += _extending(boxes, frame, others)
     said = {finding.figures.get("column") for finding in found}
     for name in [*others, *sensitive]:
@@ -218,7 +220,7 @@ def _extending(boxes: Partition, frame: pl.DataFrame, others: Sequence[str]) -> 
     """Count the rows that are alone only if an insensitive column is known, or all of them are."""
     by_column, together, before = {}, boxes, _single(boxes)  # these stay alone
     for name in others:
-        column = read(frame[name])
+        column = encode_published(frame[name])
         if single := _single(_parted(boxes, column)) - before:
             by_column[name] = single
         together = _parted(together, column)

@@ -29,9 +29,9 @@ import numpy as np
 import polars as pl
 
 from wideberth.core.exact import Bools, Ints, Numbers, whole
-from wideberth.core.text import listed
-from wideberth.labels import Axis, Published
-from wideberth.labels.parse import OR_MISSING, TO, calendar, interval, number, unpacked
+from wideberth.core.text import join_names
+from wideberth.labels import PublishedBoxes, PublishedQuasi
+from wideberth.labels.parse import OR_MISSING, TO, calendar, interval, parse_number, unwrap_text
 from wideberth.risk.findings import Finding
 
 _FEW = 3  # intervals, below which nothing can be told from where they end
@@ -41,12 +41,12 @@ _OFTEN = 0.5  # share of boxes
 _MANY = 10_000  # values
 
 
-def exact_ends(published: Published) -> list[Finding]:
+def exact_ends(published: PublishedBoxes) -> list[Finding]:
     """Find intervals that end at people's own values.
 
     >>> import polars as pl
     >>> ages = pl.DataFrame({"age": ["21..33", "24..38", "30..41"]})
-    >>> [str(finding) for finding in exact_ends(Published.read(ages, ["age"]))]
+    >>> [str(finding) for finding in exact_ends(PublishedBoxes.read(ages, ["age"]))]
     ["low: the intervals of 'age' end at people's own values, it seems"]
     """
     found = [
@@ -69,7 +69,7 @@ def exact_ends(published: Published) -> list[Finding]:
             "share_of_ends_that_are_values": {e.axis.name: e.share for e in found},
         }
         severity = "medium" if single > _OFTEN * len(boxes) else "low"
-    named = listed([f"'{ends.axis.name}'" for ends in found])
+    named = join_names([f"'{ends.axis.name}'" for ends in found])
     example = found[0].axis.name
     return [
         Finding(
@@ -93,10 +93,10 @@ def exact_ends(published: Published) -> list[Finding]:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class _Ends:
+class _AxisEnds:
     """The labels of an axis that are intervals, and where they end."""
 
-    axis: Axis
+    axis: PublishedQuasi
     label: Ints  # which label it is
     # Ends are whole numbers of a unit, of which `per` are one; None where an end is open or
     # excluded.
@@ -180,7 +180,7 @@ class _Ends:
         return bool((days == days.astype("datetime64[M]")).all())
 
 
-def _suspicious(axis: Axis) -> _Ends | None:
+def _suspicious(axis: PublishedQuasi) -> _AxisEnds | None:
     """Return the ends of an axis if they are people's values, as far as can be told."""
     ends = _ends(axis)
     if len(ends.label) < _FEW or ends.by_months():
@@ -198,15 +198,17 @@ def _suspicious(axis: Axis) -> _Ends | None:
     return ends if sparse and ends.share >= _NEARLY else None
 
 
-def _ends(axis: Axis) -> _Ends:
+def _ends(axis: PublishedQuasi) -> _AxisEnds:
     """Read the ends of all intervals."""
-    read = cache(calendar if axis.atoms.dtype.is_temporal() else number)  # many share their ends
+    read = cache(
+        calendar if axis.atoms.dtype.is_temporal() else parse_number
+    )  # many share their ends
     label, lows, highs = _whole_ends(axis)
     seen = set(label)
     for at, text in enumerate(axis.texts):
         if at in seen:
             continue
-        ends = interval(unpacked(text.removesuffix(OR_MISSING))) if text else None
+        ends = interval(unwrap_text(text.removesuffix(OR_MISSING))) if text else None
         if ends is None or axis.start[at] == axis.start[at + 1]:
             continue
         below = read(ends.low) if ends.low is not None and ends.with_low else None
@@ -216,7 +218,7 @@ def _ends(axis: Axis) -> _Ends:
             lows.append(None if below is None else below.low)
             highs.append(None if above is None else above.high)
     per = lcm(*(end.denominator for end in [*lows, *highs] if end is not None))
-    return _Ends(
+    return _AxisEnds(
         axis=axis,
         label=np.array(label, dtype=np.int64),
         per=per,
@@ -225,7 +227,7 @@ def _ends(axis: Axis) -> _Ends:
     )
 
 
-def _whole_ends(axis: Axis) -> tuple[list[int], list[Any], list[Any]]:
+def _whole_ends(axis: PublishedQuasi) -> tuple[list[int], list[Any], list[Any]]:
     """Read intervals of whole numbers as we write them: nearly all labels, so all at once."""
     parts = pl.Series(axis.texts, dtype=pl.String).str.split_exact(TO, 1).struct.unnest()
     low, high = (parts[name].cast(pl.Int64, strict=False) for name in parts.columns)
@@ -233,14 +235,14 @@ def _whole_ends(axis: Axis) -> tuple[list[int], list[Any], list[Any]]:
     return some.arg_true().to_list(), low.filter(some).to_list(), high.filter(some).to_list()
 
 
-def _unit(axis: Axis) -> Fraction:
+def _unit(axis: PublishedQuasi) -> Fraction:
     """Return the step of the finest grid that holds all values of the original."""
     numbers = _numbers(axis)
     units = numbers.units[:: -(-len(numbers.units) // _MANY)]  # so many tell it as well as all
     return Fraction(_step(units.tolist()) or 1, numbers.per)
 
 
-def _numbers(axis: Axis) -> Numbers:
+def _numbers(axis: PublishedQuasi) -> Numbers:
     assert axis.numbers is not None  # noqa: S101 - only numbers and dates are asked for ends
     return axis.numbers
 

@@ -29,8 +29,8 @@ import numpy as np
 from wideberth.core.codes import Codes
 from wideberth.core.exact import Bools, Ints
 from wideberth.core.groups import Groups
-from wideberth.distances.trees import spread
-from wideberth.labels import Covering
+from wideberth.distances.trees import expand_rows
+from wideberth.labels import BoxCover
 
 #: How many links of a kind of people, a box and a value are followed in a release. Boxes that
 #: overlap count together; the smaller ones come first, and the others rule nothing out.
@@ -38,7 +38,7 @@ LINKS = 5_000_000
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Possible:
+class PossibleValues:
     """The values that people may still have."""
 
     # which kind of people each person is of: those whom the same boxes cover in each release
@@ -57,17 +57,17 @@ class Possible:
 
 
 def deduce(
-    coverings: Sequence[Covering],
+    coverings: Sequence[BoxCover],
     groups: Sequence[Groups],
     truth: Codes,
     *,
     most: int = LINKS,
-) -> Possible | None:
+) -> PossibleValues | None:
     """Return the values that are left for everybody, or None if there are too many to follow.
 
-    >>> one = Covering(victims=np.arange(4), of=4, situation=np.array([0, 0, 1, 1]),
+    >>> one = BoxCover(victims=np.arange(4), of=4, situation=np.array([0, 0, 1, 1]),
     ...     start=np.array([0, 1, 2]), boxes=np.array([0, 1]), exact=True)
-    >>> two = Covering(victims=np.arange(4), of=4, situation=np.array([0, 1, 1, 1]),
+    >>> two = BoxCover(victims=np.arange(4), of=4, situation=np.array([0, 1, 1, 1]),
     ...     start=np.array([0, 1, 2]), boxes=np.array([0, 1]), exact=True)
     >>> values = [Groups.of([[0, 1], [1, 2]], 3), Groups.of([[0], [1, 1, 2]], 3)]
     >>> deduce([one, two], values, np.array([0, 1, 1, 2])).certain(np.array([0, 1, 1, 2])).tolist()
@@ -79,7 +79,7 @@ def deduce(
     lines, member, people = np.unique(situations, axis=0, return_inverse=True, return_counts=True)
     member = member.reshape(-1)
     clusters = [
-        _Clusters.find(covering, its, at, people)
+        _BoxComponents.find(covering, its, at, people)
         for covering, its, at in zip(coverings, groups, lines.T, strict=True)
     ]
     faced = [covering.pooled(its) for covering, its in zip(coverings, groups, strict=True)]
@@ -107,11 +107,11 @@ def deduce(
             if settled >= len(graphs):
                 break
     left = np.concatenate(([0], np.cumsum(np.bincount(owner[alive], minlength=len(lines)))))
-    return Possible(member=member, start=left, codes=codes[alive], present=present)
+    return PossibleValues(member=member, start=left, codes=codes[alive], present=present)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class _Clusters:
+class _BoxComponents:
     """Clusters of boxes that cover the same people, directly or by way of others."""
 
     # If a cluster has as many rows as people, all of them are in the release. If it has fewer, some
@@ -125,13 +125,15 @@ class _Clusters:
     people: Ints
 
     @classmethod
-    def find(cls, covering: Covering, groups: Groups, situation: Ints, people: Ints) -> _Clusters:
+    def find(
+        cls, covering: BoxCover, groups: Groups, situation: Ints, people: Ints
+    ) -> _BoxComponents:
         """Find the clusters of a release."""
         from scipy.sparse import coo_array
         from scipy.sparse.csgraph import connected_components
 
         kinds, inside = len(situation), np.flatnonzero(situation >= 0)
-        lengths, at = spread(covering.start, situation[inside])
+        lengths, at = expand_rows(covering.start, situation[inside])
         whose, box = np.repeat(inside, lengths), covering.boxes[at]
         links = (np.ones(len(whose), dtype=np.int8), (whose, kinds + box))
         shape = (kinds + len(groups),) * 2
@@ -172,7 +174,7 @@ def _candidates(
     owners, values = [], []
     for at, its in enumerate(faced):
         some = np.flatnonzero(take[:, at])
-        lengths, entries = spread(its.start, lines[some, at])
+        lengths, entries = expand_rows(its.start, lines[some, at])
         owners.append(np.repeat(some, lengths))
         values.append(its.codes[entries])
     owner, codes = np.concatenate(owners), np.concatenate(values)
@@ -202,7 +204,7 @@ class _Graph:
     @classmethod
     def of(
         cls,
-        clusters: _Clusters,
+        clusters: _BoxComponents,
         groups: Groups,
         people: Ints,
         keys: Ints,
@@ -217,7 +219,7 @@ class _Graph:
         follow = np.zeros(many, dtype=bool)
         follow[order] = np.cumsum(links[order]) <= most
         pairs = follow[at[whose]]
-        lengths, cell = spread(groups.start, box[pairs])
+        lengths, cell = expand_rows(groups.start, box[pairs])
         kind = np.repeat(whose[pairs], lengths)
         candidate, there = _found(kind * groups.width + groups.codes[cell], keys)
         candidate, kind, cell = candidate[there], kind[there], cell[there]

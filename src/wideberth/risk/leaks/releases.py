@@ -47,15 +47,15 @@ import numpy.typing as npt
 import polars as pl
 
 from wideberth.core.codes import Codes, Column, encode
-from wideberth.core.exact import Bools, Floats, Ints, Numbers, Whole, whole
+from wideberth.core.exact import Bools, Floats, Ints, Numbers, WholeNumbers, whole
 from wideberth.core.groups import Groups
-from wideberth.distances.trees import spread
+from wideberth.distances.trees import expand_rows
 from wideberth.errors import ParameterError
-from wideberth.labels import Axis, Covering, Published
+from wideberth.labels import BoxCover, PublishedBoxes, PublishedQuasi
 from wideberth.risk.attacks import CONFIDENCES
 from wideberth.risk.findings import NOT_EXHAUSTED, SEVERAL, Finding
-from wideberth.risk.inputs import read_both
-from wideberth.risk.leaks.joint_inference import LINKS, Possible, deduce
+from wideberth.risk.inputs import encode_together
+from wideberth.risk.leaks.joint_inference import LINKS, PossibleValues, deduce
 
 _LIKELY = 0.75
 _PEOPLE = 10_000  # victims to look at if not everybody, a random sample
@@ -72,7 +72,7 @@ _ADVICE = (
 
 def intersect(
     frames: Sequence[pl.DataFrame],
-    published: Sequence[Published],
+    published: Sequence[PublishedBoxes],
     *,
     on: str,
     original: pl.DataFrame | None = None,
@@ -82,7 +82,7 @@ def intersect(
 
     >>> one = pl.DataFrame({"age": ["20..29"] * 2 + ["30..39"] * 2, "ill": ["a", "b", "c", "d"]})
     >>> two = pl.DataFrame({"age": ["20..34"] * 3 + ["35..39"], "ill": ["a", "c", "x", "d"]})
-    >>> read = [Published.read(table, ["age"]) for table in (one, two)]
+    >>> read = [PublishedBoxes.read(table, ["age"]) for table in (one, two)]
     >>> [str(finding) for finding in intersect([one, two], read, on="ill")]
     ["high: together, the releases leave at least 1 of 4 people one 'ill' only"]
     """
@@ -92,7 +92,7 @@ def intersect(
             "an intersection needs two releases or more", hint="give another release of the table"
         )
     given = [*(frame[on] for frame in frames), *([] if original is None else [original[on]])]
-    column = read_both(*given)
+    column = encode_together(*given)
     codes = np.split(column.codes, np.cumsum([len(series) for series in given])[:-1])
     groups = [
         release.boxes.histograms(Column(its, column.domain))
@@ -122,7 +122,7 @@ def not_combined(title: str) -> Finding:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class _Victims:
+class _VictimKinds:
     """Classes of people: what they face in each release, and what is true of them."""
 
     faced: Sequence[Groups]
@@ -131,7 +131,7 @@ class _Victims:
     people: Ints
     of: int
     outside: int  # people whom no box covers in some release
-    left: Groups | Possible  # lists of the values that are left
+    left: Groups | PossibleValues  # lists of the values that are left
     at: Ints  # which of them is that of each class
     alone: Bools  # whether the first release leaves one value by itself, as is proven
     whole: Sequence[bool]  # for each release, whether everybody is in it
@@ -141,8 +141,8 @@ class _Victims:
 
 
 def _rows_of_original(
-    published: Sequence[Published], groups: Sequence[Groups], truth: Codes, seed: int
-) -> _Victims:
+    published: Sequence[PublishedBoxes], groups: Sequence[Groups], truth: Codes, seed: int
+) -> _VictimKinds:
     """Take the rows of the original, or the same random sample of them for every release."""
     rows = np.random.default_rng(seed).permutation(len(truth))
     most = max(_covered_by(release, rows[:_PROBE]) for release in published)
@@ -167,7 +167,7 @@ def _rows_of_original(
     lines, people = np.unique(lines[inside], axis=0, return_counts=True)
     *_, codes, member, before, after = lines.T
     faced = [one.pooled(its) for one, its in zip(covering, groups, strict=True)]
-    return _Victims(
+    return _VictimKinds(
         faced=faced,
         situations=lines[:, :-4],
         codes=codes,
@@ -183,14 +183,14 @@ def _rows_of_original(
     )
 
 
-def _covered_by(published: Published, rows: Ints) -> float:
+def _covered_by(published: PublishedBoxes, rows: Ints) -> float:
     """Return how many boxes cover a person, on average."""
     covering = _of(published, rows).covering(everyone=True)
     known = covering.situation[covering.situation >= 0]
     return float(np.diff(covering.start)[known].sum() / len(rows)) or 1.0
 
 
-def _of(published: Published, rows: Ints) -> Published:
+def _of(published: PublishedBoxes, rows: Ints) -> PublishedBoxes:
     """Leave out all rows of the original but some."""
     axes = []
     for axis in published.axes:
@@ -199,7 +199,9 @@ def _of(published: Published, rows: Ints) -> Published:
     return replace(published, axes=tuple(axes), original_rows=len(rows))
 
 
-def _rows_of_first(published: Sequence[Published], groups: Sequence[Groups], seed: int) -> _Victims:
+def _rows_of_first(
+    published: Sequence[PublishedBoxes], groups: Sequence[Groups], seed: int
+) -> _VictimKinds:
     """Take the rows of the first release; boxes of the others that overlap theirs may hold them."""
     first, counts = published[0], groups[0]
     largest = max(release.boxes.count for release in published[1:])
@@ -217,7 +219,7 @@ def _rows_of_first(published: Sequence[Published], groups: Sequence[Groups], see
     ).astype(np.int64)
     inside = (situations >= 0).all(axis=1)
     people = counts.counts[entries]
-    return _Victims(
+    return _VictimKinds(
         faced=[counts, *(one.pooled(its) for one, its in zip(covering, groups[1:], strict=True))],
         situations=situations[inside],
         codes=counts.codes[entries][inside],
@@ -232,7 +234,7 @@ def _rows_of_first(published: Sequence[Published], groups: Sequence[Groups], see
     )
 
 
-def _overlapping(first: Published, other: Published, boxes: Ints) -> Covering:
+def _overlapping(first: PublishedBoxes, other: PublishedBoxes, boxes: Ints) -> BoxCover:
     """Find the boxes of another release that overlap some boxes of the first."""
     there = {axis.name: (i, axis) for i, axis in enumerate(other.axes)}
     shared = [
@@ -248,7 +250,7 @@ def _overlapping(first: Published, other: Published, boxes: Ints) -> Covering:
         lists.append(np.flatnonzero(alive))
     sizes = np.array([len(found) for found in lists])
     situation = np.where(sizes > 0, np.cumsum(sizes > 0) - 1, -1)
-    return Covering(
+    return BoxCover(
         victims=boxes,
         of=first.boxes.count,
         situation=situation,
@@ -258,7 +260,7 @@ def _overlapping(first: Published, other: Published, boxes: Ints) -> Covering:
     )
 
 
-def _touching(here: Axis, there: Axis) -> Callable[[int], Bools]:
+def _touching(here: PublishedQuasi, there: PublishedQuasi) -> Callable[[int], Bools]:
     """Return a function from a label to those of another release that may cover the same person."""
     # Of numbers, only the outermost values are looked at.
     every = np.ones(len(there.texts), dtype=bool)
@@ -290,7 +292,9 @@ def _touching(here: Axis, there: Axis) -> Callable[[int], Bools]:
     return cache(touching)
 
 
-def _hulls(axis: Axis, numbers: Numbers, per: int) -> tuple[Whole, Whole, Bools]:
+def _hulls(
+    axis: PublishedQuasi, numbers: Numbers, per: int
+) -> tuple[WholeNumbers, WholeNumbers, Bools]:
     """Return the least and the greatest value of each label, of a unit, and which have any."""
     scale = per // numbers.per
     units = whole(numbers.units, numbers.bound * scale) * scale
@@ -301,7 +305,7 @@ def _hulls(axis: Axis, numbers: Numbers, per: int) -> tuple[Whole, Whole, Bools]
     return low, high, some
 
 
-def _members(axis: Axis, codes: Codes, width: int) -> Bools:
+def _members(axis: PublishedQuasi, codes: Codes, width: int) -> Bools:
     """Mark the atoms that each label covers."""
     table = np.zeros((len(axis.texts), width), dtype=bool)
     for label in range(len(axis.texts)):
@@ -311,7 +315,7 @@ def _members(axis: Axis, codes: Codes, width: int) -> Bools:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Outcome:
+class _IntersectionResult:
     """What is learnt, before (from the first release) and after (with the others beside it)."""
 
     # Nobody counts for less after: how many more people pass a level is how many pass it newly.
@@ -324,7 +328,7 @@ class _Outcome:
     above: dict[float, tuple[int, int]]
 
 
-def _outcome(victims: _Victims, seed: int) -> _Outcome:
+def _outcome(victims: _VictimKinds, seed: int) -> _IntersectionResult:
     """Weigh the values that are left for each class of victims."""
     left, faced = victims.left, victims.faced
     order = np.random.default_rng(seed).permutation(len(victims.codes))
@@ -333,7 +337,7 @@ def _outcome(victims: _Victims, seed: int) -> _Outcome:
     situations, codes, people = (
         part[chosen] for part in (victims.situations, victims.codes, victims.people)
     )
-    lengths, entry = spread(left.start, victims.at[chosen])
+    lengths, entry = expand_rows(left.start, victims.at[chosen])
     owner, value = np.repeat(np.arange(len(chosen)), lengths), left.codes[entry]
     weight = np.full(len(entry), np.iinfo(np.int64).max)
     guesses = []
@@ -364,7 +368,7 @@ def _outcome(victims: _Victims, seed: int) -> _Outcome:
     def many_at(shares: Floats, level: float) -> int:
         return int(people[shares >= level].sum())
 
-    return _Outcome(
+    return _IntersectionResult(
         people=looked_at,
         of=victims.of,
         outside=victims.outside,
@@ -373,7 +377,7 @@ def _outcome(victims: _Victims, seed: int) -> _Outcome:
     )
 
 
-def _judged(on: str, found: _Outcome, victims: _Victims) -> Finding:
+def _judged(on: str, found: _IntersectionResult, victims: _VictimKinds) -> Finding:
     above = {f"{x:g}": {"before": b, "after": a} for x, (b, a) in found.above.items()}
     certain, likely = (found.above[x][1] - found.above[x][0] for x in (1.0, _LIKELY))
     rises = found.mean[1] >= _RISE * found.mean[0] > 0
@@ -421,7 +425,7 @@ def _judged(on: str, found: _Outcome, victims: _Victims) -> Finding:
     )
 
 
-def _limit(victims: _Victims) -> str:
+def _limit(victims: _VictimKinds) -> str:
     """Return why more people may be certain than were found."""
     if not victims.original:
         why = (

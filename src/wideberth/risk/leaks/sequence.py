@@ -40,12 +40,12 @@ from math import exp, lgamma, log
 import numpy as np
 import polars as pl
 
-from wideberth.core.codes import Codes, Column, compress, join
+from wideberth.core.codes import Codes, Column, compress, join_columns
 from wideberth.core.exact import Ints
 from wideberth.core.groups import Partition
-from wideberth.labels import Covering, Published
+from wideberth.labels import BoxCover, PublishedBoxes
 from wideberth.risk.findings import Finding
-from wideberth.risk.inputs import read, read_both
+from wideberth.risk.inputs import encode_published, encode_together
 from wideberth.risk.leaks.identifiers import row_numbers
 
 # -----------------------------------------------------------------------------
@@ -60,7 +60,7 @@ _GLANCE = 1_000
 
 
 @dataclass(frozen=True, eq=False)
-class Listing:
+class GroupListing:
     """Rows group by group, those of a group as they come in the file."""
 
     partition: Partition
@@ -68,7 +68,7 @@ class Listing:
     start: Ints  # group ``g`` has the rows ``order[start[g]:start[g + 1]]``
 
     @classmethod
-    def of(cls, partition: Partition) -> Listing:
+    def of(cls, partition: Partition) -> GroupListing:
         """List all rows."""
         sizes = np.bincount(partition.labels, minlength=partition.count)
         # To sort whole numbers that hold group and row is faster than a stable sort of groups.
@@ -79,17 +79,17 @@ class Listing:
         return cls(partition, order, np.concatenate(([0], np.cumsum(sizes))))
 
     @classmethod
-    def whole(cls, rows: int) -> Listing:
+    def whole(cls, rows: int) -> GroupListing:
         """List the rows of a file as a single group."""
         partition = Partition(np.zeros(rows, dtype=np.int32), 1)
         return cls(partition, np.arange(rows), np.array([0, rows]))
 
-    def only(self, rows: Ints) -> Listing:
+    def only(self, rows: Ints) -> GroupListing:
         """Leave out all rows but some; groups may become empty, and labels are of no use then."""
         kept = np.zeros(len(self.order), dtype=bool)
         kept[rows] = True
         before = np.concatenate(([0], np.cumsum(kept[self.order])))
-        return Listing(self.partition, self.order[kept[self.order]], before[self.start])
+        return GroupListing(self.partition, self.order[kept[self.order]], before[self.start])
 
     def sorted(self, codes: Codes) -> bool:
         """Return whether all groups are sorted, all in the same direction."""
@@ -123,10 +123,10 @@ class Agreement:
     expected: float  # in how many they do in a shuffled file, on average
 
 
-def agreeing(partition: Partition, ours: Codes, theirs: Codes, width: int) -> Agreement:
+def compare_in_place(partition: Partition, ours: Codes, theirs: Codes, width: int) -> Agreement:
     """Compare two sequences place by place, one of which may be shuffled within groups.
 
-    >>> found = agreeing(Partition(np.zeros(4, int), 1), np.arange(4), np.arange(4), 4)
+    >>> found = compare_in_place(Partition(np.zeros(4, int), 1), np.arange(4), np.arange(4), 4)
     >>> found.agreeing, found.expected
     (4, 1.0)
     """
@@ -158,7 +158,7 @@ def log_orders(partition: Partition, codes: Codes) -> float:
 
 
 @dataclass(frozen=True)
-class Coins:
+class PairOrderTest:
     """How many pairs of rows are in ascending order, or in descending order, if these are more."""
 
     chance: float  # the probability that so many are, in a shuffled file
@@ -166,7 +166,7 @@ class Coins:
     share: float  # of the pairs that are in the same order
 
 
-def coins(listing: Listing, values: Ints | Codes) -> Coins | None:
+def pair_order_test(listing: GroupListing, values: Ints | Codes) -> PairOrderTest | None:
     """Toss a coin for each pair: does the larger value come last? None if there is no pair."""
     from scipy.special import bdtrc
 
@@ -178,7 +178,7 @@ def coins(listing: Listing, values: Ints | Codes) -> Coins | None:
         if pairs:
             most = max(rising, pairs - rising)
             chance = min(1.0, 2 * float(bdtrc(most - 1, pairs, 0.5)))
-            found = Coins(chance, pairs, round(most / pairs, 3))
+            found = PairOrderTest(chance, pairs, round(most / pairs, 3))
             if worst is None or found.chance < worst.chance:
                 worst = found
     return worst
@@ -205,8 +205,8 @@ def row_order(
     quasi: Sequence[str],
     sensitive: Sequence[str],
     group: str | None = None,
-    published: Published | None = None,
-    covering: Covering | None = None,
+    published: PublishedBoxes | None = None,
+    covering: BoxCover | None = None,
 ) -> list[Finding]:
     """Find out whether the order of a release's rows gives something away.
 
@@ -221,14 +221,14 @@ def row_order(
     keys = [*quasi, *([] if group is None else [group])]
     keys += [name for axis in (published.axes if published else ()) for name in axis.columns]
     if group is not None:  # rows of a group are published alike
-        boxes = Partition.by_equality([read(frame[group])], frame.height)
+        boxes = Partition.by_equality([encode_published(frame[group])], frame.height)
     elif published is not None:
         boxes = published.boxes
     else:
-        boxes = Partition.by_equality((read(frame[key]) for key in quasi), frame.height)
+        boxes = Partition.by_equality((encode_published(frame[key]) for key in quasi), frame.height)
     names = [name for name in dict.fromkeys([*sensitive, *frame.columns]) if name not in keys]
     free = {
-        name: read(frame[name])
+        name: encode_published(frame[name])
         for name in names
         # Row numbers are no content that the rows could have been sorted by.
         if name in frame.columns and (name in sensitive or not row_numbers(frame[name]))
@@ -244,11 +244,11 @@ def row_order(
     return found or _following(rows, free) or _sorted_by(free)
 
 
-def _told_apart(partition: Partition, free: Mapping[str, Column]) -> Listing:
+def _told_apart(partition: Partition, free: Mapping[str, Column]) -> GroupListing:
     """Split each group by the columns that it is sorted by, one after the other, and list it."""
     left = dict(free)
     while True:
-        listing = Listing.of(partition)
+        listing = GroupListing.of(partition)
         by = next((n for n, c in left.items() if any(map(listing.sorted, _orders(c)))), None)
         if by is None:
             return listing
@@ -270,18 +270,18 @@ def _orders(column: Column) -> list[Codes]:
 def _as_original(
     frame: pl.DataFrame,
     original: pl.DataFrame,
-    rows: Listing,
+    rows: GroupListing,
     names: Sequence[str],
-    published: Published | None,
-    covering: Covering | None,
+    published: PublishedBoxes | None,
+    covering: BoxCover | None,
 ) -> list[Finding]:
     """Compare with the original: the columns that both have, all of them taken together."""
     shared = [name for name in names if name in original.columns]
     if not shared:
         return []
-    parts = [read_both(frame[name], original[name]) for name in shared]
+    parts = [encode_together(frame[name], original[name]) for name in shared]
     untouched = [part for part in parts if _untouched(part, frame.height)]
-    together = join("", untouched) if len(untouched) > 1 else None
+    together = join_columns("", untouched) if len(untouched) > 1 else None
     figures: dict[str, object] = {"rows": frame.height, "original_rows": original.height}
     # Each column and all together, in both directions, by two tests each; rows left out in both
     # directions, two kinds of pairs, and boxes.
@@ -315,7 +315,7 @@ def _in_place(partition: Partition, columns: Sequence[Column], tests: int) -> Ag
     for column in columns:
         for step in (1, -1):
             ours, theirs = column.codes[:rows], column.codes[rows:][::step]
-            found = agreeing(partition, ours, theirs, column.domain.size)
+            found = compare_in_place(partition, ours, theirs, column.domain.size)
             all_of_them = found.agreeing == found.places and bool((ours == theirs).all())
             if found.chance * tests < LEVEL or (
                 all_of_them and log_orders(partition, ours) > log(tests / LEVEL)
@@ -348,7 +348,7 @@ def _within(ours: Sequence[int], theirs: Sequence[int]) -> bool:
 
 
 def _linked(
-    rows: Listing, ours: Codes, theirs: Codes, figures: Mapping[str, object], tests: int
+    rows: GroupListing, ours: Codes, theirs: Codes, figures: Mapping[str, object], tests: int
 ) -> list[Finding]:
     """Look at rows with untouched values that nobody else has: where are they in the original."""
     width = max(int(ours.max()), int(theirs.max())) + 1
@@ -357,7 +357,7 @@ def _linked(
     place[theirs] = np.arange(len(theirs))
     linked = np.flatnonzero(once[ours])
     listing = rows.only(linked)
-    found = coins(listing, place[ours])
+    found = pair_order_test(listing, place[ours])
     if found is None or found.chance * tests >= LEVEL:
         return []
     return [
@@ -366,13 +366,13 @@ def _linked(
 
 
 def _by_boxes(
-    rows: Listing,
+    rows: GroupListing,
     ours: Codes,
     theirs: Codes,
     figures: Mapping[str, object],
     tests: int,
-    published: Published | None,
-    covering: Covering | None,
+    published: PublishedBoxes | None,
+    covering: BoxCover | None,
 ) -> list[Finding]:
     """Look at boxes that cover as many people as they have rows: are these in the same order."""
     if published is None or covering is None or published.original_rows is None:
@@ -392,7 +392,7 @@ def _by_boxes(
     part = compress(rows.partition.labels[place], rows.partition.count)
     width = max(int(ours.max()), int(theirs.max())) + 1
     partition = Partition(part[1], len(part[0]))
-    found = agreeing(partition, ours[place], theirs[people], width)
+    found = compare_in_place(partition, ours[place], theirs[people], width)
     if found.chance * tests >= LEVEL:
         return []
     share = round(found.agreeing / found.places, 3)
@@ -407,11 +407,11 @@ def _told(found: Agreement) -> dict[str, object]:
     }
 
 
-def _following(rows: Listing, free: Mapping[str, Column]) -> list[Finding]:
+def _following(rows: GroupListing, free: Mapping[str, Column]) -> list[Finding]:
     """Look for a column that rows follow within their groups, without being sorted by it."""
     tests = _FAMILIES * 2 * len(free)
     for name, column in free.items():
-        found = coins(rows, column.codes)
+        found = pair_order_test(rows, column.codes)
         if found is not None and found.chance * tests < LEVEL:
             return [_follow(name, found)]
     return []
@@ -421,7 +421,7 @@ def _sorted_by(free: Mapping[str, Column]) -> list[Finding]:
     """Look for a column that the whole file is sorted by."""
     tests = _FAMILIES * 4 * len(free)  # ascending or descending, missing values first or last
     for name, column in free.items():
-        whole = Listing.whole(len(column.codes))
+        whole = GroupListing.whole(len(column.codes))
         if any(map(whole.sorted, _orders(column))) and (
             log_orders(whole.partition, column.codes) > log(tests / LEVEL)
         ):
@@ -461,7 +461,7 @@ def _in_groups(figures: Mapping[str, object]) -> Finding:
     )
 
 
-def _follow(name: str, found: Coins) -> Finding:
+def _follow(name: str, found: PairOrderTest) -> Finding:
     return Finding(
         name="row-order",
         severity="medium",

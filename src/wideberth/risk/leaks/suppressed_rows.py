@@ -31,9 +31,9 @@ import numpy as np
 import polars as pl
 
 from wideberth.core.exact import Ints
-from wideberth.labels import Covering, Published
+from wideberth.labels import BoxCover, PublishedBoxes
 from wideberth.risk.findings import Finding
-from wideberth.risk.inputs import read_both
+from wideberth.risk.inputs import encode_together
 
 #: A sample is skewed if chance would make it so with less than this probability.
 _LEVEL = 1e-3
@@ -43,18 +43,19 @@ _ADVICE = (
 )
 
 
-def suppressed(
+def suppression_findings(
     frame: pl.DataFrame,
     original: pl.DataFrame | None = None,
     *,
     sensitive: Sequence[str],
-    published: Published | None = None,
-    covering: Covering | None = None,
+    published: PublishedBoxes | None = None,
+    covering: BoxCover | None = None,
 ) -> list[Finding]:
     """Find out what is learnt about people whose rows were suppressed.
 
     >>> table = pl.DataFrame({"illness": ["flu"] * 4 + ["HIV"] * 2})
-    >>> [str(finding) for finding in suppressed(table.head(4), table, sensitive=["illness"])]
+    >>> found = suppression_findings(table.head(4), table, sensitive=["illness"])
+    >>> [str(finding) for finding in found]
     ["high: all 2 rows that were left out have the same value of 'illness'"]
     """
     found = [] if published is None else _starred(published)
@@ -76,7 +77,7 @@ def suppressed(
 
 def _difference(here: pl.Series, there: pl.Series) -> tuple[Ints, Ints]:
     """Return how often each value was left out, and how often the original has it."""
-    column = read_both(here, there)
+    column = encode_together(here, there)
     ours, theirs = np.split(column.codes, [len(here)])
     size = column.domain.size
     whole = np.bincount(theirs, minlength=size)
@@ -160,7 +161,7 @@ def _who(figures: dict[str, Any]) -> str:
     )
 
 
-def _starred(published: Published) -> list[Finding]:
+def _starred(published: PublishedBoxes) -> list[Finding]:
     """Count rows of which nothing is told but their sensitive values."""
     rows = int(published.sizes[published.starred].sum())
     if not rows or rows == published.rows:

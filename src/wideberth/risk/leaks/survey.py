@@ -6,15 +6,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from wideberth.core.names import expanded
+from wideberth.core.names import expand_short_forms
 from wideberth.errors import InfeasibleError
-from wideberth.labels import Covering, Published
+from wideberth.labels import BoxCover, PublishedBoxes
 from wideberth.policy.spec import as_published
-from wideberth.policy.two_tables import adopted
-from wideberth.principles.columns import require_column, told_of
+from wideberth.policy.two_tables import load_table
+from wideberth.principles.columns import name_table_in_errors, require_column
 from wideberth.release.release import Release
 from wideberth.risk.findings import Finding
-from wideberth.risk.inputs import Taken, require_whole, take
+from wideberth.risk.inputs import AuditInputs, require_described_files, take_inputs
 from wideberth.risk.leaks import (
     exact_ends,
     formulas,
@@ -22,7 +22,7 @@ from wideberth.risk.leaks import (
     intersect,
     not_combined,
     row_order,
-    suppressed,
+    suppression_findings,
     swap_audit,
 )
 
@@ -30,7 +30,9 @@ from wideberth.risk.leaks import (
 SMALL = 5_000
 
 
-def trace(taken: Taken, published: Published, cover: Covering | None) -> list[Finding]:
+def find_leaks(
+    taken: AuditInputs, published: PublishedBoxes, cover: BoxCover | None
+) -> list[Finding]:
     """Look for what one release gives away besides its groups."""
     given, original = taken.examined, taken.original
     found = identifiers(
@@ -55,14 +57,14 @@ def trace(taken: Taken, published: Published, cover: Covering | None) -> list[Fi
         found += exact_ends(published)
     if taken.text:
         found += formulas(given.frame)
-    found += suppressed(
+    found += suppression_findings(
         given.frame, original, sensitive=given.sensitive, published=published, covering=cover
     )
     # Of several attributes the same may be said.
     return list({(finding.name, finding.title): finding for finding in found}.values())
 
 
-def trace_others(taken: Taken, others: object) -> list[Finding]:
+def combine_releases(taken: AuditInputs, others: object) -> list[Finding]:
     """Combine a release with other releases of the same table."""
     given, original = taken.examined, taken.original
     several = others if isinstance(others, list | tuple) else [others]
@@ -70,13 +72,13 @@ def trace_others(taken: Taken, others: object) -> list[Finding]:
         return []
     if not given.sensitive:
         return [not_combined("the releases were not combined: there is no sensitive attribute")]
-    with told_of("another release"):
+    with name_table_in_errors("another release"):
         rest = [_other(taken, other) for other in several]
     if any(one.examined.counted is not None for one in (taken, *rest)):
         return [not_combined("the releases were not combined: one is in two tables (anatomy)")]
     frames = [given.frame, *(one.examined.frame for one in rest)]
     read = [
-        Published.read(
+        PublishedBoxes.read(
             frame,
             given.attributes,
             original=original,
@@ -92,19 +94,19 @@ def trace_others(taken: Taken, others: object) -> list[Finding]:
     ]
 
 
-def _other(taken: Taken, other: object) -> Taken:
+def _other(taken: AuditInputs, other: object) -> AuditInputs:
     given = taken.examined
     if isinstance(other, Release):
-        return take(other)
+        return take_inputs(other)
     if isinstance(other, str | Path):
-        require_whole(other)
-    frame, _ = adopted(other, given.options)
+        require_described_files(other)
+    frame, _ = load_table(other, given.options)
     for column in given.sensitive:
         require_column(frame, column)
     quasi = as_published(given.attributes, frame.columns)
     for column in quasi:
         require_column(frame, column)
-    return take(
+    return take_inputs(
         frame,
         quasi=quasi,
         sensitive=given.sensitive,
@@ -113,7 +115,7 @@ def _other(taken: Taken, other: object) -> Taken:
     )
 
 
-def trace_swaps(taken: Taken, *, asked: bool | None) -> list[Finding]:
+def audit_swaps(taken: AuditInputs, *, asked: bool | None) -> list[Finding]:
     """Make the release anew with sensitive values swapped, and see whether the groups change."""
     # By default (`asked` is None) only for small tables.
     given, original = taken.examined, taken.original
@@ -143,10 +145,12 @@ def trace_swaps(taken: Taken, *, asked: bool | None) -> list[Finding]:
         return []
 
 
-def _made_from(taken: Taken) -> list[str]:
+def _made_from(taken: AuditInputs) -> list[str]:
     """Return the columns of the original that have roles; others were dropped before."""
     original, policy = taken.original, taken.examined.policy
     assert original is not None  # noqa: S101 - asked only if there is one
     roles = policy.roles if policy is not None else (taken.manifest or {})["roles"]
-    named = [name for names in roles.values() for name in expanded(names, original.columns)]
+    named = [
+        name for names in roles.values() for name in expand_short_forms(names, original.columns)
+    ]
     return [column for column in original.columns if column in named]

@@ -35,7 +35,7 @@ import polars as pl
 
 from wideberth.algorithms.demand import Demand
 from wideberth.algorithms.lattice.generalize import generalize
-from wideberth.algorithms.mondrian.split import Split, split
+from wideberth.algorithms.mondrian.split import SplitResult, split
 from wideberth.algorithms.suppression import suppress
 from wideberth.core.codes import Codes
 from wideberth.core.text import sentence
@@ -43,7 +43,7 @@ from wideberth.errors import HierarchyError, InfeasibleError, what_to_type
 from wideberth.hierarchy.quasi import Quasi
 from wideberth.policy.request import Request
 from wideberth.policy.settings import Transform
-from wideberth.release.lattice import Leveled, ground_of, settings_of
+from wideberth.release.lattice import LatticeRecoding, lattice_problem, settings_of
 from wideberth.release.prepare import demands_of, quasis_of
 from wideberth.risk.findings import Finding
 
@@ -117,7 +117,7 @@ def _tried(
         frame = frame[np.setdiff1d(np.arange(frame.height), gone)]
         demands = demands_of(request, frame)
 
-    def made(quasis: Sequence[Quasi]) -> Split:
+    def made(quasis: Sequence[Quasi]) -> SplitResult:
         alike = np.random.default_rng(seed)
         return split(quasis, demands, rng=alike, cuts=how.cuts, dealing=how.dealing, threads=1)
 
@@ -128,7 +128,7 @@ def _tried(
 
 
 def _leveled(quasis: Sequence[Quasi], demands: Sequence[Demand], how: Transform) -> Codes:
-    leveled = Leveled(generalize(ground_of(quasis, demands, how), settings_of(how)))
+    leveled = LatticeRecoding(generalize(lattice_problem(quasis, demands, how), settings_of(how)))
     labels = np.full(len(quasis[0].codes), -1, dtype=np.int32)
     labels[leveled.rows] = leveled.partition.labels
     return labels

@@ -11,19 +11,19 @@ from importlib import import_module
 from typing import Any
 
 from wideberth.errors import InfeasibleError, WideberthError, unexpected
-from wideberth.ui.attachments import shown
+from wideberth.ui.attachments import with_own_names
 
 #: By name: the module and its function. A module is loaded when it is needed.
 _TASKS = {
     "open": ("open", "profile"),
-    "advise": ("advise", "advise"),
+    "advise": ("advise", "advise_task"),
     "possible": ("possible", "possible"),
-    "fits": ("open", "fits"),
+    "fits": ("open", "fits_task"),
     "protect": ("hierarchy", "protect"),
-    "hierarchy": ("hierarchy", "hierarchy"),
+    "hierarchy": ("hierarchy", "hierarchy_task"),
     "usual": ("hierarchy", "usual"),
-    "release": ("release", "release"),
-    "weigh": ("compare", "weigh"),
+    "release": ("release", "release_task"),
+    "weigh": ("compare", "weigh_task"),
 }
 
 
@@ -53,7 +53,7 @@ def failure(error: BaseException, folder: str | None = None) -> dict[str, Any]:
     told = _described(error)
     if folder is None:
         return told
-    return {k: shown(v, folder) if isinstance(v, str) else v for k, v in told.items()}
+    return {k: with_own_names(v, folder) if isinstance(v, str) else v for k, v in told.items()}
 
 
 def _described(error: BaseException) -> dict[str, Any]:

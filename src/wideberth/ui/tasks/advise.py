@@ -13,14 +13,14 @@ from wideberth.core.progress import Progress
 from wideberth.policy.policy import Policy
 
 #: Steps of a curve that are told.
-STEPS = 20_000
+MAX_CURVE_STEPS = 20_000
 #: Limits that take long to tell of so many values, and then say little.
 _SLOW, _MANY = ("entropy-l", "t-closeness"), 100_000
 
 Step = list[float | None]
 
 
-def advise(
+def advise_task(
     *,
     path: str,
     content: Mapping[str, Any],
@@ -57,13 +57,13 @@ def advise(
 
 
 def _curve(advice: Advice, *, relative: bool) -> list[Step]:
-    return thinned([[down(bound), m] for bound, m in advice.curve(relative=relative)])
+    return thin_curve([[down(bound), m] for bound, m in advice.curve(relative=relative)])
 
 
-def thinned(steps: Sequence[Step], most: int = STEPS) -> list[Step]:
+def thin_curve(steps: Sequence[Step], most: int = MAX_CURVE_STEPS) -> list[Step]:
     """Leave out steps where there are too many, but never the first or the last.
 
-    >>> thinned([[None, 1], [9, 2], [5, 3], [4, 4], [1, 5]], 3)
+    >>> thin_curve([[None, 1], [9, 2], [5, 3], [4, 4], [1, 5]], 3)
     [[None, 1], [5, 3], [1, 5]]
     """
     # A step holds the largest ε at which an m is possible. Where one is left out, the one before

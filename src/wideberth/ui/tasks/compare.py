@@ -12,7 +12,7 @@ from wideberth.policy.policy import Policy
 from wideberth.risk.audit import audit
 
 
-def weigh(
+def weigh_task(
     *,
     path: str,
     runs: Sequence[Mapping[str, Any]],

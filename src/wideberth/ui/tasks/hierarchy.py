@@ -12,7 +12,7 @@ import polars as pl
 from wideberth import io
 from wideberth.checks.protection import proposed_protection, rule_for
 from wideberth.core.codes import Domain
-from wideberth.core.names import by_column, expanded
+from wideberth.core.names import expand_short_forms, spread_over_columns
 from wideberth.core.progress import Progress
 from wideberth.core.types import infer_type
 from wideberth.hierarchy import Hierarchy, IntArray, outline
@@ -22,13 +22,13 @@ from wideberth.policy.policy import Policy
 from wideberth.policy.request import Request
 from wideberth.policy.settings import Transform
 from wideberth.principles import LEDiversity
-from wideberth.principles.columns import Attributes, require_column
+from wideberth.principles.columns import SensitiveColumns, require_column
 
 #: Values that are shown on each level, and nodes of the outline.
 _EXAMPLES, _NODES = 6, 60
 
 
-def hierarchy(
+def hierarchy_task(
     *,
     path: str,
     content: Mapping[str, Any],
@@ -46,7 +46,7 @@ def hierarchy(
     tree, domain = _built(frame, column, policy)
     nodes = tree.nodes_of(domain.texts)
     shown = _spread(len(nodes))
-    kinds = column in expanded(policy.roles["sensitive"], frame.columns)
+    kinds = column in expand_short_forms(policy.roles["sensitive"], frame.columns)
     levels = []
     for level in range(tree.levels):
         at = _kinds(tree, nodes, level) if kinds else tree.climb(nodes, level)
@@ -62,11 +62,11 @@ def hierarchy(
 
 def _built(frame: pl.DataFrame, column: str, policy: Policy) -> tuple[Hierarchy, Domain]:
     """Return the hierarchy, and the values as it names them: as a release would read both."""
-    types = by_column(policy.types, frame.columns)
+    types = spread_over_columns(policy.types, frame.columns)
     rule = policy.hierarchies[column]
-    if column in expanded(policy.roles["sensitive"], frame.columns):
+    if column in expand_short_forms(policy.roles["sensitive"], frame.columns):
         kinds = {column: types[column]} if column in types else {}
-        attributes = Attributes(
+        attributes = SensitiveColumns(
             frame[[column]], sensitive=[column], hierarchies={column: rule}, types=kinds
         )
         principle = LEDiversity(l=1, e=0)
@@ -123,7 +123,7 @@ def usual(
     policy = Policy.of(content, folder=Path(folder))
     tell("reading", 0, 1)
     frame = io.read(path, policy.options)
-    kinds = by_column(policy.types, frame.columns)
+    kinds = spread_over_columns(policy.types, frame.columns)
     for column in columns:
         require_column(frame, column)
     return {
@@ -144,11 +144,11 @@ def protect(
     frame = io.read(path, policy.options)
     require_column(frame, column)
     tell("looking at what is possible", 0, 0)
-    kinds = by_column(policy.types, frame.columns)
+    kinds = spread_over_columns(policy.types, frame.columns)
     prefix = column.rpartition(".")[0]
     family = [name for name in frame.columns if prefix and name.rpartition(".")[0] == prefix]
     shares = [one.column for one in guess_columns(frame[family]) if one.part_of] if family else []
-    sensitive = expanded(policy.roles["sensitive"], frame.columns)
+    sensitive = expand_short_forms(policy.roles["sensitive"], frame.columns)
     parts = shares if column in shares and set(shares) <= set(sensitive) else [column]
     found = proposed_protection(frame[parts], kinds.get(column) or infer_type(frame[column]))
     entries = [one.value for one in found if one.active and one.value]

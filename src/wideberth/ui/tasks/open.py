@@ -20,11 +20,10 @@ from wideberth.core.progress import Progress
 from wideberth.core.types import convert
 from wideberth.errors import TableError, WideberthError
 from wideberth.io import notation
-from wideberth.policy import proposal as remarks
 from wideberth.policy.guesses import Guess, guess_columns
-from wideberth.policy.people import people_in
+from wideberth.policy.people import find_people
 from wideberth.policy.policy import Policy
-from wideberth.policy.proposal import Proposal, proposed
+from wideberth.policy.proposal import Proposal, proposed_reading, reading_remarks
 from wideberth.policy.roles import LISTS
 from wideberth.principles.columns import require_column
 
@@ -51,8 +50,8 @@ def profile(
         warnings.simplefilter("always", io.TableWarning)
         frame = io.read(path, reading)
     tell("looking at how values are written", 0, 0)
-    better = proposed(frame, reading)
-    noticed = remarks.noticed(frame, reading, better)
+    better = proposed_reading(frame, reading)
+    noticed = reading_remarks(frame, reading, better)
     if better != reading:
         frame, reading = io.read(path, better), better
     tell("guessing types and roles", 0, 0)
@@ -63,7 +62,7 @@ def profile(
         columns.append(_column(frame[one.column], one))
     tell("looking at what is possible", 0, 0)
     proposal = proposed_policy(frame, guesses)
-    people = people_in(
+    people = find_people(
         frame,
         identifier=[one.column for one in guesses if one.role == "identifier"],
         ignored=[one.column for one in guesses if one.role == "sensitive"],
@@ -72,7 +71,7 @@ def profile(
         "rows": frame.height,
         "bytes": Path(path).stat().st_size,
         "columns": columns,
-        "preview": list(map(list, zip(*(shown(s.head(_ROWS)) for s in frame), strict=True))),
+        "preview": list(map(list, zip(*(short_texts(s.head(_ROWS)) for s in frame), strict=True))),
         "notes": [
             *(str(one.message) for one in said if one.category is io.TableWarning),
             *noticed,
@@ -93,7 +92,7 @@ def profile(
     }
 
 
-def fits(
+def fits_task(
     *, path: str, content: Mapping[str, Any], folder: str, column: str, kind: str, tell: Progress
 ) -> dict[str, Any]:
     """Refuse a type that a value of the column does not have, naming its row."""
@@ -132,16 +131,16 @@ def _require_file(path: str, options: io.ReadOptions) -> None:
         raise TableError(f"{file.name} holds no text", hint="export the table as CSV")
 
 
-def shown(series: pl.Series) -> list[str | None]:
+def short_texts(series: pl.Series) -> list[str | None]:
     """Return cells as short texts: as they are in the file, if it is one of text.
 
-    >>> shown(pl.Series([True, None])), shown(pl.Series([[0.25, 0.75]]))
+    >>> short_texts(pl.Series([True, None])), short_texts(pl.Series([[0.25, 0.75]]))
     (['true', None], ['[0.25, 0.75]'])
     """
-    return list(shown_one_by_one(series))
+    return list(iterate_short_texts(series))
 
 
-def shown_one_by_one(series: pl.Series) -> Iterator[str | None]:
+def iterate_short_texts(series: pl.Series) -> Iterator[str | None]:
     """Yield the same, for those who need but the first."""
     cells = series.alias("")
     if isinstance(cells.dtype, pl.Categorical | pl.Enum):
@@ -213,7 +212,7 @@ def _examples(series: pl.Series) -> list[str | None]:
     if first.is_empty():
         first = cells.drop_nulls().head(_FIRST)
     found: dict[str | None, None] = {}
-    for cell in shown_one_by_one(first):
+    for cell in iterate_short_texts(first):
         found[cell] = None
         if len(found) == _EXAMPLES:
             break

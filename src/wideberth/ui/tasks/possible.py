@@ -13,24 +13,24 @@ import polars as pl
 
 from wideberth import io
 from wideberth.algorithms.demand import Demand
-from wideberth.algorithms.mondrian.arrangement import Arrangement, check_list
+from wideberth.algorithms.mondrian.arrangement import SplitProblem, require_combinable
 from wideberth.algorithms.mondrian.split import require_groups
 from wideberth.core.exact import fraction
 from wideberth.core.memory import bounded
-from wideberth.core.names import by_column, expanded
+from wideberth.core.names import expand_short_forms, spread_over_columns
 from wideberth.core.progress import Progress
 from wideberth.errors import InfeasibleError, WideberthError
 from wideberth.hierarchy.quasi import Quasi, read_quasi
 from wideberth.kernels.randomness import KEY
 from wideberth.policy.policy import Policy
 from wideberth.policy.settings import Transform
-from wideberth.principles import Principle, make, plain
-from wideberth.principles.columns import Attributes
-from wideberth.principles.feasibility.limits import Whole
+from wideberth.principles import Principle, make, plain_value
+from wideberth.principles.columns import SensitiveColumns
+from wideberth.principles.feasibility.limits import WholeTable
 from wideberth.principles.feasibility.nearness import rounded
-from wideberth.principles.feasibility.refusal import alternatives, refusal, weaker
-from wideberth.release.anatomized import several
-from wideberth.release.prepare import require_made
+from wideberth.principles.feasibility.refusal import alternatives, infeasible_error, weaker
+from wideberth.release.anatomized import one_attribute_error
+from wideberth.release.prepare import refuse_check_only
 
 _YES = "some grouping of the rows satisfies it"
 _UNKNOWN = "no grouping was found that satisfies it, though none was ruled out"
@@ -48,17 +48,17 @@ def possible(
     entries = list(content.get("principle", ()))
     policy = Policy.of({**content, "principle": []}, folder=Path(folder))
     tell("reading", 0, 0)
-    return judged(io.read(path, policy.options), policy, entries, tell)
+    return judge_principles(io.read(path, policy.options), policy, entries, tell)
 
 
-def judged(
+def judge_principles(
     frame: pl.DataFrame, policy: Policy, entries: Sequence[Mapping[str, Any]], tell: Progress
 ) -> dict[str, Any]:
     """Return what `possible` returns, for a table that is read already."""
     # "together" is None unless the principles do not go together though each would alone. "tries"
     # are proposals: "words", and "at" which place which "entry" of a policy goes; there are none if
     # the principles are not the obstacle.
-    court = _Court(frame, policy)
+    court = _FeasibilityJudge(frame, policy)
     verdicts = []
     for number, entry in enumerate(entries):
         tell("judging", number, len(entries) + 1)
@@ -67,15 +67,15 @@ def judged(
     return {"principles": verdicts, "together": court.together(verdicts)}
 
 
-class _Court:
+class _FeasibilityJudge:
     """Judge of the principles on one table."""
 
     def __init__(self, frame: pl.DataFrame, policy: Policy) -> None:
         columns = frame.columns
-        sensitive = expanded(policy.roles["sensitive"], columns)
-        hierarchies = by_column(policy.hierarchies, columns)
-        types = by_column(policy.types, columns)
-        self.attributes = Attributes(
+        sensitive = expand_short_forms(policy.roles["sensitive"], columns)
+        hierarchies = spread_over_columns(policy.hierarchies, columns)
+        types = spread_over_columns(policy.types, columns)
+        self.attributes = SensitiveColumns(
             frame,
             sensitive=sensitive,
             hierarchies={name: rule for name, rule in hierarchies.items() if name in sensitive},
@@ -102,18 +102,18 @@ class _Court:
     def _judge(self, at: int, entry: Mapping[str, Any], where: str) -> dict[str, Any]:
         principle = Policy.of({"principle": [entry]}, where=where).principles[0]
         try:
-            require_made(principle)
+            refuse_check_only(principle)
         except WideberthError as error:
             return {"verdict": "unknown", "what": error.what, "hint": error.hint}
         on = self.attributes.attribute(principle)
         column = self.attributes.column(on, principle) if on else None
-        table = Whole(column, self.rows)
+        table = WholeTable(column, self.rows)
         self.demands[at] = Demand(principle, table.bind(principle), column)
         self.entries[at] = entry
         verdict = table.verdict(principle)
         if verdict == "yes":
             return {"verdict": verdict, "what": _YES, "hint": None}
-        why = refusal(principle, column, self.rows)
+        why = infeasible_error(principle, column, self.rows)
         what = why.what if verdict == "no" else _UNKNOWN
         others = alternatives(principle, table) if verdict == "no" else []
         tries = [
@@ -126,18 +126,20 @@ class _Court:
     def _entry(self, at: int, principle: Principle) -> dict[str, Any]:
         """Return a principle as an entry of a policy, in the place of the one that is there."""
         before, now = self.demands[at].principle.given(), principle.given()
-        changed = {key: plain(value) for key, value in now.items() if before.get(key) != value}
+        changed = {
+            key: plain_value(value) for key, value in now.items() if before.get(key) != value
+        }
         return {"at": at, "entry": {**self.entries[at], **changed}}
 
     def together(self, verdicts: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
         """Return why the principles cannot be required together; None if no reason is known."""
         demands = list(self.demands.values())
         try:
-            check_list(demands)
+            require_combinable(demands)
         except WideberthError as error:
             return {"verdict": "no", "what": error.what, "hint": error.hint, "tries": []}
         if self.transform.exact and len(self.sensitive) > 1:
-            many = several(self.sensitive)
+            many = one_attribute_error(self.sensitive)
             # No other principle helps, so none is offered.
             return {"verdict": "no", "what": many.what, "hint": many.hint, "tries": None}
         dealt = [demand for demand in demands if not demand.rule.monotone]
@@ -147,7 +149,7 @@ class _Court:
             return None
         if all(self._in_one_group(demand) for demand in demands):
             return None
-        task = Arrangement([self._quasi()], demands, b"possible".ljust(KEY))
+        task = SplitProblem([self._quasi()], demands, b"possible".ljust(KEY))
         if task.apart and self.rows > _NEAR:
             return None
         why = _refusal(task)
@@ -167,13 +169,13 @@ class _Court:
 
     def _in_one_group(self, demand: Demand) -> bool:
         """Return whether all rows, as one group, satisfy a principle."""
-        table = Whole(demand.column, self.rows)
+        table = WholeTable(demand.column, self.rows)
         return table.looked_at(demand.rule) and bool(demand.rule.satisfies(table.groups)[0])
 
-    def _go_together(self, task: Arrangement, place: int, principle: Principle) -> bool:
+    def _go_together(self, task: SplitProblem, place: int, principle: Principle) -> bool:
         """Return whether the principles do with another in the place of one, on the same column."""
         column = task.demands[place].column
-        table = Whole(column, self.rows)
+        table = WholeTable(column, self.rows)
         if table.verdict(principle) != "yes":
             return False
         demands = list(task.demands)
@@ -182,7 +184,7 @@ class _Court:
             return True
         return not _refusal(replace(task, demands=demands))
 
-    def _weaker(self, task: Arrangement) -> Iterator[dict[str, Any]]:
+    def _weaker(self, task: SplitProblem) -> Iterator[dict[str, Any]]:
         """Yield the nearest parameters, one changed at a time, that do go with the others."""
         for place, (at, demand) in enumerate(self.demands.items()):
             principle = demand.principle
@@ -194,10 +196,10 @@ class _Court:
                 whole = parameter.kind == "whole" and parameter.stronger == "higher"
                 found = _highest(int(now) - 1, fits) if whole else _nearest(principle, key, fits)
                 if found is not None:
-                    words = f"{principle.title}: {key}={plain(found.given()[key])}"
+                    words = f"{principle.title}: {key}={plain_value(found.given()[key])}"
                     yield {"words": words, **self._entry(at, found)}
 
-    def _with(self, task: Arrangement, place: int, key: str, value: Any) -> Principle | None:
+    def _with(self, task: SplitProblem, place: int, key: str, value: Any) -> Principle | None:
         """Return a principle with another parameter, if it then goes with the others."""
         principle = task.demands[place].principle
         changed = make(principle.name, {**principle.given(), key: value})
@@ -242,7 +244,7 @@ def _nearest(principle: Principle, key: str, fits: _Fits) -> Principle | None:
     return None
 
 
-def _refusal(task: Arrangement) -> InfeasibleError | None:
+def _refusal(task: SplitProblem) -> InfeasibleError | None:
     """Return why rows cannot be dealt to groups that satisfy all principles, if they cannot."""
     try:
         require_groups(task)

@@ -19,7 +19,7 @@ from wideberth.release.anonymize import anonymize
 from wideberth.release.lattice import lattice
 from wideberth.release.release import Release
 from wideberth.ui import tasks
-from wideberth.ui.tasks.open import shown
+from wideberth.ui.tasks.open import short_texts
 
 #: Seconds for which other nodes of the lattice are looked for.
 _SECONDS = 60
@@ -27,7 +27,7 @@ _SECONDS = 60
 _ROWS = 10
 
 
-def release(
+def release_task(
     *,
     path: str,
     content: Mapping[str, Any],
@@ -65,24 +65,24 @@ def _reported(
 ) -> tuple[dict[str, Any] | None, Any, dict[str, Any] | None]:
     """Write the report; return what it says and its charts, or why there is none."""
     try:
-        from wideberth.reports.html import pictures
+        from wideberth.reports.html import report_charts
         from wideberth.reports.report import report
 
         original = io.read(path, policy.options)
         told = report(made, original=original, source=target, progress=tell)
         for form in ("html", "json"):
             told.save(target.parent / f"report.{form}")
-        return told.to_dict(), plain(pictures(told.to_dict())), None
+        return told.to_dict(), without_charts(report_charts(told.to_dict())), None
     except Exception as error:  # whatever it is, the release is made and verified
         return None, None, tasks.failure(error)
 
 
-def plain(content: Any) -> Any:
+def without_charts(content: Any) -> Any:
     """Put plain values in the place of charts."""
     if isinstance(content, Mapping):
-        return {key: plain(inner) for key, inner in content.items()}
+        return {key: without_charts(inner) for key, inner in content.items()}
     if isinstance(content, list | tuple):
-        return [plain(inner) for inner in content]
+        return [without_charts(inner) for inner in content]
     return content.to_dict() if hasattr(content, "to_dict") else content
 
 
@@ -94,7 +94,7 @@ def _previews(made: Release) -> list[dict[str, Any]]:
         {
             "columns": frame.columns,
             "rows": list(
-                map(list, zip(*(shown(series) for series in frame.head(_ROWS)), strict=True))
+                map(list, zip(*(short_texts(series) for series in frame.head(_ROWS)), strict=True))
             ),
             "sorted_by": _sorted_by(frame),
         }

@@ -22,7 +22,7 @@ from wideberth.core.codes import Codes, Domain
 from wideberth.core.exact import Floats, Ints
 from wideberth.core.groups import Groups
 from wideberth.errors import ParameterError, what_to_type
-from wideberth.labels import Published
+from wideberth.labels import PublishedBoxes
 from wideberth.principles.base import redefined
 from wideberth.utility.metrics.spans import extents
 
@@ -95,7 +95,7 @@ class Material:
 
     sizes: Ints
     suppressed: int = 0
-    published: Published | None = None
+    published: PublishedBoxes | None = None
     groups: Groups | None = None
     domain: Domain | None = None
     boxed: Groups | None = None
@@ -118,7 +118,7 @@ class Material:
         return self.rows - self.boxes.rows
 
     @property
-    def boxes(self) -> Published:
+    def boxes(self) -> PublishedBoxes:
         """What is published of the quasi-identifiers; asked only where it is known."""
         if self.published is None:
             raise NotMeasuredError(_LACKING["boxes"])
@@ -277,7 +277,7 @@ def iterate() -> Iterator[type[Metric]]:
 
 
 #: What a metric needs, in words.
-NEEDED = {
+NEEDS_IN_WORDS = {
     "sizes": "the published table",
     "boxes": "quasi-identifiers whose labels can be read",
     "lattice": "a hierarchy of every quasi-identifier",
@@ -289,7 +289,7 @@ NEEDED = {
 }
 
 
-def as_dict(metric: type[Metric]) -> dict[str, Any]:
+def metric_as_dict(metric: type[Metric]) -> dict[str, Any]:
     """Describe a metric in plain values."""
     return {
         "name": metric.name,
@@ -303,7 +303,7 @@ def as_dict(metric: type[Metric]) -> dict[str, Any]:
     }
 
 
-def as_markdown(metrics: Iterable[type[Metric]]) -> str:
+def metrics_as_markdown(metrics: Iterable[type[Metric]]) -> str:
     """Write the documentation page of the given metrics."""
     lines = [
         "# Metrics",
@@ -314,7 +314,7 @@ def as_markdown(metrics: Iterable[type[Metric]]) -> str:
         "",
     ]
     for metric in metrics:
-        facts = as_dict(metric)
+        facts = metric_as_dict(metric)
         lines += [
             f"## {facts['title'][0].upper()}{facts['title'][1:]}",
             "",
@@ -324,7 +324,7 @@ def as_markdown(metrics: Iterable[type[Metric]]) -> str:
             "",
             f"- **Better:** {better(metric)}",
             f"- **Range:** {span(metric)}",
-            f"- **Needs:** {', '.join(NEEDED[need] for need in metric.needs)}",
+            f"- **Needs:** {', '.join(NEEDS_IN_WORDS[need] for need in metric.needs)}",
             "",
         ]
     return "\n".join(lines)

@@ -7,9 +7,14 @@ import numpy as np
 from wideberth.core.codes import Codes
 from wideberth.core.exact import Floats, Ints
 from wideberth.core.groups import Groups
-from wideberth.labels import Axis, Published
+from wideberth.labels import PublishedBoxes, PublishedQuasi
 from wideberth.utility.metrics.base import Figure, Material, Metric, NotMeasuredError, register
-from wideberth.utility.metrics.spans import atoms_covered, covered, has_missing, mean_over_rows
+from wideberth.utility.metrics.spans import (
+    atoms_covered,
+    covered_amounts,
+    has_missing,
+    mean_over_rows,
+)
 
 
 @register
@@ -41,7 +46,7 @@ class NonUniformEntropy(Metric):
         return Figure(value=material.mean(lost), by_attribute=lost, details={"bits": bits})
 
 
-def open_bits(axis: Axis, *, everything: bool = False) -> Floats:
+def open_bits(axis: PublishedQuasi, *, everything: bool = False) -> Floats:
     """Return the entropy of the original's values that each label covers; or of all, once."""
     if axis.histogram is None:
         raise NotMeasuredError("the original is not given")
@@ -50,8 +55,8 @@ def open_bits(axis: Axis, *, everything: bool = False) -> Floats:
     if everything:
         total, inside, many = (np.array([x.sum()]) for x in (rows, product, rows > 0))
     else:
-        total, inside = covered(axis, rows), covered(axis, product)
-        many = covered(axis, (rows > 0).astype(np.float64))
+        total, inside = covered_amounts(axis, rows), covered_amounts(axis, product)
+        many = covered_amounts(axis, (rows > 0).astype(np.float64))
     total = np.maximum(total, 1)
     bits = np.maximum(np.log2(total) - inside / total, 0.0)
     return np.where(many > 1, bits, 0.0)  # a single value leaves nothing open, not even a rounding
@@ -118,7 +123,7 @@ class KLDivergence(Metric):
         )
 
 
-def _shares(published: Published, values: Codes, rows: Ints) -> Floats:
+def _shares(published: PublishedBoxes, values: Codes, rows: Ints) -> Floats:
     """Return, for some rows of the original, the share of all its rows that are like them."""
     key, size = values.astype(np.int64), int(values.max(initial=0)) + 1
     for axis in published.axes:
@@ -134,7 +139,7 @@ def _shares(published: Published, values: Codes, rows: Ints) -> Floats:
     return same / len(key)
 
 
-def _cells(published: Published) -> Floats:
+def _cells(published: PublishedBoxes) -> Floats:
     """Return over how many cells the rows of each box are spread."""
     cells = np.ones(len(published.sizes))
     for i, axis in enumerate(published.axes):
@@ -142,7 +147,7 @@ def _cells(published: Published) -> Floats:
     return cells
 
 
-def _per_cell(published: Published) -> float:
+def _per_cell(published: PublishedBoxes) -> float:
     """Return the share of one cell of the whole domain."""
     share = 1.0
     for axis in published.axes:

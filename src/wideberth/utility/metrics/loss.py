@@ -7,10 +7,10 @@ from math import prod
 import numpy as np
 
 from wideberth.utility.metrics.base import Figure, Material, Metric, NotMeasuredError, register
-from wideberth.utility.metrics.spans import levels_of, mean_over_rows
+from wideberth.utility.metrics.spans import label_levels, mean_over_rows
 
 
-def losses(material: Material, *, suppressed: bool = True) -> dict[str, float]:
+def quasi_losses(material: Material, *, suppressed: bool = True) -> dict[str, float]:
     """Return what each quasi-identifier loses: the mean over the rows of what its label spans."""
     # A suppressed row counts 1; or not at all, if only published rows are asked about.
     lost = material.absent if suppressed else 0
@@ -35,8 +35,8 @@ class NCP(Metric):
 
     def compute(self, material: Material) -> Figure:
         """Average over rows, then over quasi-identifiers by their weights."""
-        lost = losses(material)
-        published = losses(material, suppressed=False)
+        lost = quasi_losses(material)
+        published = quasi_losses(material, suppressed=False)
         return Figure(
             value=material.mean(lost),
             by_attribute=lost,
@@ -57,7 +57,7 @@ class Loss(Metric):
 
     def compute(self, material: Material) -> Figure:
         """Multiply, and take the root."""
-        lost = losses(material)
+        lost = quasi_losses(material)
         value = prod(1 + share for share in lost.values()) ** (1 / len(lost)) - 1
         return Figure(value=min(max(value, 0.0), 1.0), by_attribute=lost)
 
@@ -75,7 +75,7 @@ class Granularity(Metric):
 
     def compute(self, material: Material) -> Figure:
         """Turn the loss around."""
-        left = {name: 1 - share for name, share in losses(material).items()}
+        left = {name: 1 - share for name, share in quasi_losses(material).items()}
         return Figure(value=sum(left.values()) / len(left), by_attribute=left)
 
 
@@ -101,7 +101,7 @@ class Precision(Metric):
         """Average the levels."""
         precise = {}
         for axis in material.boxes.axes:
-            levels, _ = levels_of(axis)
+            levels, _ = label_levels(axis)
             if (levels < 0).any():
                 raise NotMeasuredError(f"not all labels of '{axis.name}' are of its hierarchy")
             height = 1 if axis.tree is None else max(axis.tree.height, 1)
@@ -128,7 +128,7 @@ class Height(Metric):
         """Add up the levels."""
         levels = {}
         for axis in material.boxes.axes:
-            _, common = levels_of(axis)
+            _, common = label_levels(axis)
             if common is None:
                 raise NotMeasuredError(f"'{axis.name}' is not published on one level")
             levels[axis.name] = float(common)

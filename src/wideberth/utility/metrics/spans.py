@@ -14,20 +14,20 @@ import polars as pl
 from wideberth.core.codes import Domain
 from wideberth.core.exact import Bools, Floats, Ints
 from wideberth.hierarchy.tree import Nodes
-from wideberth.labels import Axis
-from wideberth.labels.parse import OR_MISSING, TO, number
+from wideberth.labels import PublishedQuasi
+from wideberth.labels.parse import OR_MISSING, TO, parse_number
 
 #: Letters of a number that a float always gives back as it was.
 _SURE = 15
 
 
-def mean_over_rows(axis: Axis, figures: Floats, absent: int, of_absent: float) -> float:
+def mean_over_rows(axis: PublishedQuasi, figures: Floats, absent: int, of_absent: float) -> float:
     """Return the mean over all rows of what their labels are worth; absent rows have none."""
     total = float(figures @ axis.counts) + absent * of_absent
     return total / (int(axis.counts.sum()) + absent)
 
 
-def covered(axis: Axis, amounts: Floats) -> Floats:
+def covered_amounts(axis: PublishedQuasi, amounts: Floats) -> Floats:
     """Add up, for each label, the amounts of the atoms that it covers, a missing value included."""
     # amounts: one for each atom, and one for a missing value, last.
     running = np.concatenate(([0.0], np.cumsum(amounts[:-1])))
@@ -36,27 +36,27 @@ def covered(axis: Axis, amounts: Floats) -> Floats:
     return np.bincount(owner, runs, len(axis.texts)) + axis.missing * amounts[-1]
 
 
-def counts(axis: Axis) -> Ints:
+def counts(axis: PublishedQuasi) -> Ints:
     """Count the atoms that each label covers, a missing value apart."""
     amounts = np.append(np.ones(len(axis.atoms)), 0.0)
-    return covered(axis, amounts).round().astype(np.int64)
+    return covered_amounts(axis, amounts).round().astype(np.int64)
 
 
-def atoms_covered(axis: Axis) -> Floats:
+def atoms_covered(axis: PublishedQuasi) -> Floats:
     """Count the atoms that each label covers; a missing value is one if the original has any."""
     amounts = np.ones(len(axis.atoms) + 1)
     amounts[-1] = float(has_missing(axis))
-    return np.maximum(covered(axis, amounts), 1)
+    return np.maximum(covered_amounts(axis, amounts), 1)
 
 
-def has_missing(axis: Axis) -> bool:
+def has_missing(axis: PublishedQuasi) -> bool:
     """Return whether people's values can be missing."""
     if axis.histogram is not None:
         return bool(axis.histogram[-1])
     return bool((axis.missing & ~axis.everything).any())
 
 
-def extents(axis: Axis) -> Floats:
+def extents(axis: PublishedQuasi) -> Floats:
     """Return the share of the domain that each label spans: 0 for one value, 1 for all."""
     # An interval of numbers or dates spans its length over that of the domain; a node of a
     # hierarchy the leaves under it but one, over all leaves but one; a set likewise its values.
@@ -75,7 +75,7 @@ def extents(axis: Axis) -> Floats:
     return np.where(axis.everything, 1.0, np.clip(extent, 0.0, 1.0))
 
 
-def nodes_of(axis: Axis) -> Ints:
+def nodes_of(axis: PublishedQuasi) -> Ints:
     """Return the node of the hierarchy that each label names; -1 where it names none."""
     # Where several nodes have that name, it is the lowest that has what the label covers below it.
     tree = axis.tree
@@ -97,7 +97,7 @@ def nodes_of(axis: Axis) -> Ints:
     return found
 
 
-def levels_of(axis: Axis) -> tuple[Ints, int | None]:
+def label_levels(axis: PublishedQuasi) -> tuple[Ints, int | None]:
     """Return the level of each label, and the one level on which all are; None if there is none."""
     # A level is a number of steps up from the values; -1 where a label is no node. ``*`` for
     # everything is on the highest one, and may stand beside any other.
@@ -125,7 +125,7 @@ def _same(labels: tuple[str, ...], nodes: Nodes, others: Nodes) -> bool:
     return all(b >= 0 and labels[a] == labels[b] for a, b in pairs)
 
 
-def _atom_nodes(axis: Axis) -> Ints:
+def _atom_nodes(axis: PublishedQuasi) -> Ints:
     tree = axis.tree
     assert tree is not None  # noqa: S101 - asked only where there is one
     histogram = np.zeros(len(axis.atoms), dtype=np.int64)
@@ -133,7 +133,7 @@ def _atom_nodes(axis: Axis) -> Ints:
     return tree.nodes_of(texts).astype(np.int64)
 
 
-def _lengths(axis: Axis) -> Floats:
+def _lengths(axis: PublishedQuasi) -> Floats:
     """Return how long each interval is: as it is written, or else from value to value."""
     # Ends that lie on a grid are seldom values of the table.
     texts = pl.Series(axis.texts, dtype=pl.String).str.strip_suffix(OR_MISSING)
@@ -156,12 +156,12 @@ def _of_long_ends(ends: pl.DataFrame) -> Iterator[tuple[int, float]]:
     low, high = ends
     long = (low.str.len_chars() > _SURE) | (high.str.len_chars() > _SURE)
     for label in (long & low.is_not_null() & high.is_not_null()).arg_true().to_list():
-        least, most = number(low[label]), number(high[label])
+        least, most = parse_number(low[label]), parse_number(high[label])
         if least is not None and most is not None:
             yield label, float(most.high - least.low)
 
 
-def _sets(axis: Axis) -> Bools:
+def _sets(axis: PublishedQuasi) -> Bools:
     """Return which labels list their values instead of giving the first and the last."""
     braces = np.array([text is not None and text.startswith("{") for text in axis.texts])
     return braces | (np.diff(axis.start) > 1)

@@ -15,9 +15,16 @@ import numpy as np
 import numpy.typing as npt
 from numba import from_dtype, njit, types
 
-from wideberth.kernels.judge import DESK, HANDS, JUDGE, ROWS, SENSITIVE, tries
+from wideberth.kernels.group_tests import (
+    GROUP_COUNT,
+    GROUP_TESTS,
+    ROWS,
+    SENSITIVE,
+    TEST_BUFFERS,
+    jit_cut_tries,
+)
 from wideberth.kernels.kinds import EFFORT_AT_VALUES
-from wideberth.kernels.refine import LEAVES
+from wideberth.kernels.refine import LEAF_ARRAYS
 from wideberth.kernels.sort import INNER, JIT, POINTED, heapify, sift, sort
 
 #: Above so many rows a median is found by counting values, below by bisection.
@@ -26,17 +33,17 @@ _COUNTED = 1 << 14
 _DEEP = 64
 
 U64 = np.uint64
-Codes = npt.NDArray[Any]
+CodeArray = npt.NDArray[Any]
 
 
-class Buffers(NamedTuple):
+class RowBuffers(NamedTuple):
     """One of the two sets: codes by attribute; ranks of the rows, and below them their limits."""
 
-    codes: Codes
+    codes: CodeArray
     rows: npt.NDArray[np.uint32]
 
 
-class Bench(NamedTuple):
+class CutBuffers(NamedTuple):
     """Room for one node's candidates."""
 
     keys: npt.NDArray[np.int64]  # rows by value, or sorted keys
@@ -49,13 +56,13 @@ class Bench(NamedTuple):
     stack: npt.NDArray[np.int64]  # nodes that wait: begin, end, side, box
 
 
-LOSS, BY, VALUE, LEFT, HEAP = 0, 1, 2, 3, 4  # lines of Bench.loss
+LOSS, BY, VALUE, LEFT, HEAP = 0, 1, 2, 3, 4  # lines of CutBuffers.loss
 
 
-def bench(spans: list[int], paper: bool) -> Bench:
+def make_cut_buffers(spans: list[int], paper: bool) -> CutBuffers:
     """Make room for cutting nodes, given how many codes each quasi-identifier has."""
     d, widest = len(spans), max(spans)
-    return Bench(
+    return CutBuffers(
         np.empty(4 * widest if paper else 2 * widest + 2, np.int64),
         np.empty((d, 4, d) if paper else (widest, 2, d), np.int32),
         np.empty((5, d if paper else sum(spans)), np.int64),
@@ -323,7 +330,7 @@ def _subtree(
             heap[i] = (bench.loss[LOSS, i] >> shift) * many + i
         heapify(heap, many)
         waiting = many
-        effort = tries(EFFORT_AT_VALUES, n, judge.dealt)
+        effort = jit_cut_tries(EFFORT_AT_VALUES, n, judge.dealt)
         k = np.int64(0)
         while waiting and effort and k == 0:
             i = heap[0] % many
@@ -377,15 +384,15 @@ def _subtree(
 
 
 NUMBER, LINE, LINES = types.int64, types.int32[::1], types.int32[:, ::1]
-BENCH = types.NamedTuple(
+CUT_BUFFERS = types.NamedTuple(
     (types.int64[::1], types.int32[:, :, ::1], types.int64[:, ::1], LINES, types.int64[:, ::1]),
-    Bench,
+    CutBuffers,
 )
 
 
 def _propose(kind):
     codes = from_dtype(np.dtype(kind))[:, ::1]
-    return NUMBER(codes, NUMBER, NUMBER, LINE, LINE, LINES, NUMBER, BENCH)
+    return NUMBER(codes, NUMBER, NUMBER, LINE, LINE, LINES, NUMBER, CUT_BUFFERS)
 
 
 @cache
@@ -397,12 +404,12 @@ def proposer(kind, paper):
 @cache
 def subtree_for(kind):
     """Return the kernel for codes of a type; explicit types keep it from being compiled twice."""
-    buffers = types.NamedTuple((from_dtype(np.dtype(kind))[:, ::1], ROWS), Buffers)
+    buffers = types.NamedTuple((from_dtype(np.dtype(kind))[:, ::1], ROWS), RowBuffers)
     return njit(
         NUMBER(
-            types.FunctionType(HANDS), types.FunctionType(_propose(kind)), buffers, buffers, NUMBER,
-            NUMBER, NUMBER, LINE, LINE, LINES, NUMBER, NUMBER, SENSITIVE, JUDGE, DESK, BENCH,
-            LEAVES,
+            types.FunctionType(GROUP_COUNT), types.FunctionType(_propose(kind)), buffers, buffers,
+            NUMBER, NUMBER, NUMBER, LINE, LINE, LINES, NUMBER, NUMBER, SENSITIVE, GROUP_TESTS,
+            TEST_BUFFERS, CUT_BUFFERS, LEAF_ARRAYS,
         ),
         **JIT,
     )(_subtree)  # fmt: skip

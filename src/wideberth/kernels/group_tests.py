@@ -18,7 +18,7 @@ from wideberth.core.exact import Ints
 from wideberth.kernels import kinds
 from wideberth.kernels.sort import INNER, JIT, POINTED, sort
 
-#: Columns of Judge.tests.
+#: Columns of GroupTests.tests.
 KIND, ATTRIBUTE, WIDTH, OFFSET, NUMBERS, COLUMNS = 0, 1, 2, 3, 4, 15
 #: Lines of a desk.
 CODE, VALUE, COUNT, TALLY, NEAR = 0, 1, 2, 3, 4
@@ -31,7 +31,7 @@ TOO_CLOSE = 1e-9
 _FACTORED = 4096
 
 
-class Judge(NamedTuple):
+class GroupTests(NamedTuple):
     """All demands on a group."""
 
     unit: int  # the fewest rows a group may have
@@ -48,7 +48,7 @@ class Judge(NamedTuple):
     tables: Ints
 
 
-def desk(rows: int, judge: Judge) -> Ints:
+def make_test_buffers(rows: int, judge: GroupTests) -> Ints:
     """Make room for judging up to `rows` rows."""
     lines = NEAR + 1 if judge.dealt else TALLY + 1
     if not (len(judge.tests) or judge.dealt):
@@ -187,10 +187,10 @@ def pass_tests(judge, edges, histogram, n, desk):
     return True
 
 
-tries = njit(**INNER)(kinds.tries)
-fewer = njit(**INNER)(kinds.fewer)
-fewest = njit(**INNER)(kinds.fewest)
-columns = njit(**INNER)(kinds.columns)
+jit_cut_tries = njit(**INNER)(kinds.cut_tries)
+jit_next_group_count = njit(**INNER)(kinds.next_group_count)
+jit_least_group_count = njit(**INNER)(kinds.least_group_count)
+jit_column_layout = njit(**INNER)(kinds.column_layout)
 
 
 @njit(**INNER)
@@ -225,7 +225,7 @@ def _passes(test, tables, n, entries, value, count, tally):
     if kind == kinds.RECURSIVE:
         return _recursive(numbers, at, test[WIDTH], tables, n, entries, value, count)
     moved = np.int64(0)
-    if kind == kinds.EQUAL:
+    if kind == kinds.EQUAL_CLOSENESS:
         for e in range(entries):
             more = count[e] * third - n * tables[at + value[e]]
             if more > 0:
@@ -401,17 +401,19 @@ def _varied(p, q, offset, at, known, value, count):
     return spread * q > p * (1 + TOO_CLOSE)  # what is too close to tell counts as too low
 
 
-JUDGE = types.NamedTuple((types.int64,) * 6 + (types.int64[:, ::1], types.int64[::1]), Judge)
+GROUP_TESTS = types.NamedTuple(
+    (types.int64,) * 6 + (types.int64[:, ::1], types.int64[::1]), GroupTests
+)
 ROWS = types.uint32[:, ::1]
 SENSITIVE = types.int32[:, ::1]
-DESK = types.int64[:, ::1]
-HANDS = types.int64(ROWS, types.int64, types.int64, SENSITIVE, JUDGE, DESK)
+TEST_BUFFERS = types.int64[:, ::1]
+GROUP_COUNT = types.int64(ROWS, types.int64, types.int64, SENSITIVE, GROUP_TESTS, TEST_BUFFERS)
 
 
 def _hands(rows, s, e, sensitive, judge, desk):
     """Return how many groups the rows are to be dealt to, 0 if they cannot satisfy the demands."""
     # Columns s to e of `rows` hold the rows' ranks, ascending, and below them the last rank in each
-    # one's window. Less than 0 means hands of whole columns; see `kinds.columns`.
+    # one's window. Less than 0 means hands of whole columns; see `column_layout`.
     n = e - s
     if n < judge.unit or (judge.q and not spaced(rows, s, e, n * judge.p // judge.q)):
         return np.int64(0)
@@ -431,7 +433,7 @@ def _hands(rows, s, e, sensitive, judge, desk):
             if not looked:
                 looked = True
                 near = _look_around(rows, s, e, sensitive, judge, desk)
-                least = max(least, fewest(near, n, judge.p, judge.q))
+                least = max(least, jit_least_group_count(near, n, judge.p, judge.q))
             crowded = _crowded(desk[NEAR], n, g, max(crowded, 0), judge)
             good = crowded < 0
         if good and (not tested or hold(rows, s, e, g, sensitive, judge, desk)):
@@ -440,12 +442,12 @@ def _hands(rows, s, e, sensitive, judge, desk):
         elif whole:
             return np.int64(0)
         elif g > 0:
-            following = fewer(g, n, judge.unit)
+            following = jit_next_group_count(g, n, judge.unit)
         whole = False
         if not asked:
             asked = True
             if judge.p == 1 and not judge.alone:
-                hands, far = columns(n, judge.unit, judge.q)
+                hands, far = jit_column_layout(n, judge.unit, judge.q)
                 if hands and spaced(rows, s, e, far):
                     by_columns = hands
         if by_columns and (by_columns > following or following < least):
@@ -465,6 +467,6 @@ def _hands_by_rank(rows, s, e, sensitive, judge, desk):
 
 
 @cache
-def hands(judge_looks_up: bool):
+def group_count_kernel(judge_looks_up: bool):
     """Return the kernel. Others get it as a pointer, so that it is compiled but once."""
-    return njit(HANDS, **POINTED)(_hands if judge_looks_up else _hands_by_rank)
+    return njit(GROUP_COUNT, **POINTED)(_hands if judge_looks_up else _hands_by_rank)
