@@ -16,7 +16,6 @@ from wideberth.engines.spark.work import BUCKET, TIES, TOLD
 from wideberth.policy.people import find_people
 from wideberth.policy.strays import find_non_person_rows
 from wideberth.principles.counts import DistinctCounts
-from wideberth.release.parts import example_row
 
 
 class Broadcast:
@@ -29,7 +28,7 @@ class Broadcast:
 
 
 class EmulatedRows:
-    """An engine, see `wideberth.release.large.Engine`, without Spark."""
+    """An engine, see `wideberth.engines.base.Engine`, without Spark."""
 
     name = "emulated"
 
@@ -117,7 +116,7 @@ class EmulatedRows:
         return told
 
     def schema(self, job, columns):
-        kinds = {n: s.to_arrow().type for n, s in example_row(job).items()}
+        kinds = {n: s.to_arrow().type for n, s in job.example_row().items()}
         held = self.frame.select(job.untouched).to_arrow(compat_level=pl.CompatLevel.oldest())
         kinds |= {name: held.schema.field(name).type for name in job.untouched}
         kinds[job.group] = pa.int64()
@@ -160,7 +159,12 @@ def emulated(frame, *, partitions=3, bucket_rows=60_000, seed=0, key=None, rows_
     engine = EmulatedRows(frame, partitions, seed=rows_seed)
     root = RootKey.of(seed if key is None else None, key)
     outcome = anonymize_on_engine(
-        request, engine, root=root, bucket_rows=bucket_rows, clock=Clock(None)
+        request,
+        engine,
+        check=engine.check,
+        root=root,
+        bucket_rows=bucket_rows,
+        clock=Clock(None),
     )
     return engine.published, outcome.manifest
 

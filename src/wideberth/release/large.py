@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 from wideberth.algorithms.mondrian.split import rank_block_rows
 from wideberth.checks.check import lookalike_notes
 from wideberth.checks.result import CheckResult
-from wideberth.core.codes import Codes
-from wideberth.core.exact import Ints
-from wideberth.core.progress import Clock, Progress
+from wideberth.core.progress import Clock
+from wideberth.engines.base import Engine
 from wideberth.engines.split.growth import SplitTree, SplitTreeBuilder
-from wideberth.engines.split.scan import Scan, ScanCounts
 from wideberth.errors import EngineError, ParameterError, VerificationError
 from wideberth.hierarchy.quasi import hierarchy_doubts
 from wideberth.kernels.randomness import RootKey
-from wideberth.policy.people import People
 from wideberth.policy.request import Request, require_people
-from wideberth.policy.strays import NonPersonRows
-from wideberth.principles.counts import DistinctCounts
 from wideberth.release.anonymize import cautions_of, warn_of_choices
-from wideberth.release.parts import BoundRequest, LabelTable, bind, choose_levels, sum_part_figures
+from wideberth.release.parts import BoundRequest, bind, choose_levels, sum_part_figures
 from wideberth.release.recode import long_set_cautions
 from wideberth.release.release import compose_manifest, percentages
 from wideberth.release.styles import require_coarse_recoding
@@ -31,57 +26,6 @@ from wideberth.release.styles import require_coarse_recoding
 BUCKET_ROWS = 500_000
 #: A bucket that cannot be cut may have so many times the rows that one should have.
 _TOO_LARGE = 8
-
-
-class Engine(Protocol):
-    """What holds the rows of a table."""
-
-    name: str
-
-    def digest(self, columns: tuple[str, ...]) -> DistinctCounts:
-        """Return the distinct values of columns, counted."""
-        ...
-
-    def people(self, **person: Sequence[str]) -> People | None:
-        """Return the identifier that repeats; `person` says where to look for it."""
-        ...
-
-    def strays(self) -> NonPersonRows:
-        """Return the rows that are no people."""
-        ...
-
-    def encode(self, job: BoundRequest) -> None:
-        """Give rows the codes that the job speaks of; from now on only these are looked at."""
-        ...
-
-    def look(self, scan: Scan) -> ScanCounts:
-        """Look at all rows once."""
-        ...
-
-    def finish(
-        self, job: BoundRequest, tree: SplitTree, columns: Sequence[str], progress: Progress | None
-    ) -> list[Mapping[str, Any]]:
-        """Finish all leaves of a tree, keep the columns to publish, and return their figures."""
-        ...
-
-    def tuples(self, job: BoundRequest) -> tuple[list[Codes], Ints]:
-        """Return the distinct tuples of the job's codes, and how many rows hold each."""
-        ...
-
-    def publish(
-        self,
-        job: BoundRequest,
-        labels: LabelTable,
-        at_a_time: int,
-        columns: Sequence[str],
-        progress: Progress | None,
-    ) -> int:
-        """Publish all rows that have labels, keep the columns, and return how many rows."""
-        ...
-
-    def check(self, question: Mapping[str, Any]) -> CheckResult:
-        """Check what is to be published, from its values alone."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,6 +41,7 @@ def anonymize_on_engine(
     request: Request,  # its frame has no rows
     engine: Engine,
     *,
+    check: Callable[[Mapping[str, Any]], CheckResult],
     root: RootKey,
     bucket_rows: int | None,
     clock: Clock,
@@ -122,7 +67,7 @@ def anonymize_on_engine(
     made = way(request, job, engine, clock, at_a_time)
     question = _question(request, job)
     with clock("verifying", job.rows):
-        verified = engine.check(question)
+        verified = check(question)
     require_kept(verified, made["rows"], made["groups"] if job.group is not None else None)
     endless = long_set_cautions(made.get("starred", {}), job.styles, made["rows"])
     manifest = compose_manifest(

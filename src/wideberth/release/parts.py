@@ -139,6 +139,59 @@ class BoundRequest:
         ]
         return SplitProblem(quasis, demands, self.key, codes[d + k :])
 
+    def finish(
+        self,
+        part: int,
+        codes: Sequence[Codes],
+        payload: pl.DataFrame,
+        *,
+        ties: Ints | None = None,
+        threads: int | None = None,
+    ) -> FinishedPart:
+        """Split a part's rows to the end, publish them, and verify what is published."""
+        # `codes` has a line for each of the codings; `ties`: see `part_content_order`.
+        order = part_content_order(self, codes, payload, ties)
+        payload = pl.DataFrame([series.gather(order) for series in payload])
+        codes = [np.ascontiguousarray(line[order]) for line in codes]
+        task = self.arranged(codes)
+        # As in a large table: were it done without compiled code, ties could be judged otherwise.
+        try:
+            engine, leaves = find_leaves(task, self.cuts, threads=threads, few=False)
+        except InfeasibleError as error:
+            if task.rows < self.rows:  # other cuts were not tried
+                raise error.hedged("that is so of a part of the table") from None
+            raise refusal_without_suppression(error, self.limit) from None
+        partition, boxes = engine.deal(leaves)
+        recoded = recode(task.quasis, partition, self.styles, None, boxes)
+        published = [labels_as_text(s) for columns in recoded.columns.values() for s in columns]
+        if self.group is not None:
+            numbers = random_group_ids(self.secret, part, partition.count)[partition.labels]
+            published.append(pl.Series(self.group, numbers, dtype=pl.Int64))
+        table = pl.DataFrame([*published, *payload])
+        require_true_labels(
+            table,
+            payload,
+            np.arange(task.rows),
+            quasis=task.quasis,
+            styles=self.styles,
+            untouched=self.untouched,
+            group=self.group,
+        )
+        told = {
+            "rows": task.rows,
+            "groups": partition.count,
+            "leaves": len(leaves),
+            "losses": {name: loss * task.rows for name, loss in recoded.losses.items()},
+            "starred": dict(recoded.starred),
+        }
+        return FinishedPart(table, random_places(self.secret, part, task.rows), told)
+
+    def example_row(self) -> dict[str, pl.Series]:
+        """Return a published row's quasi-identifiers, for their types."""
+        quasis = [replace(quasi, codes=quasi.codes[:1]) for quasi in self.quasis]
+        recoded = recode(quasis, Partition(np.zeros(1, np.int32), 1), self.styles)
+        return {s.name: labels_as_text(s) for columns in recoded.columns.values() for s in columns}
+
 
 def bind(request: Request, ask: DistinctQuery, root: RootKey) -> BoundRequest:
     """Bind a request to a table that is not at hand, and refuse what it cannot satisfy."""
@@ -262,54 +315,6 @@ class FinishedPart:
     told: dict[str, Any]  # figures that add up over the parts
 
 
-def finish(
-    job: BoundRequest,
-    part: int,
-    codes: Sequence[Codes],
-    payload: pl.DataFrame,
-    *,
-    ties: Ints | None = None,
-    threads: int | None = None,
-) -> FinishedPart:
-    """Split a part's rows to the end, publish them, and verify what is published."""
-    # `codes` has a line for each of the job's codings; `ties`: see `part_content_order`.
-    order = part_content_order(job, codes, payload, ties)
-    payload = pl.DataFrame([series.gather(order) for series in payload])
-    codes = [np.ascontiguousarray(line[order]) for line in codes]
-    task = job.arranged(codes)
-    # As in a large table: were it done without compiled code, ties could be judged otherwise.
-    try:
-        engine, leaves = find_leaves(task, job.cuts, threads=threads, few=False)
-    except InfeasibleError as error:
-        if task.rows < job.rows:  # other cuts were not tried
-            raise error.hedged("that is so of a part of the table") from None
-        raise refusal_without_suppression(error, job.limit) from None
-    partition, boxes = engine.deal(leaves)
-    recoded = recode(task.quasis, partition, job.styles, None, boxes)
-    published = [labels_as_text(s) for columns in recoded.columns.values() for s in columns]
-    if job.group is not None:
-        numbers = random_group_ids(job.secret, part, partition.count)[partition.labels]
-        published.append(pl.Series(job.group, numbers, dtype=pl.Int64))
-    table = pl.DataFrame([*published, *payload])
-    require_true_labels(
-        table,
-        payload,
-        np.arange(task.rows),
-        quasis=task.quasis,
-        styles=job.styles,
-        untouched=job.untouched,
-        group=job.group,
-    )
-    told = {
-        "rows": task.rows,
-        "groups": partition.count,
-        "leaves": len(leaves),
-        "losses": {name: loss * task.rows for name, loss in recoded.losses.items()},
-        "starred": dict(recoded.starred),
-    }
-    return FinishedPart(table, random_places(job.secret, part, task.rows), told)
-
-
 def part_content_order(
     job: BoundRequest, codes: Sequence[Codes], payload: pl.DataFrame, ties: Ints | None
 ) -> Ints:
@@ -320,13 +325,6 @@ def part_content_order(
     if ties is None and not payload.width:
         return np.argsort(tags, kind="stable")
     return np.lexsort((payload.hash_rows().to_numpy() if ties is None else ties, tags))
-
-
-def example_row(job: BoundRequest) -> dict[str, pl.Series]:
-    """Return a published row's quasi-identifiers, for their types."""
-    quasis = [replace(quasi, codes=quasi.codes[:1]) for quasi in job.quasis]
-    recoded = recode(quasis, Partition(np.zeros(1, np.int32), 1), job.styles)
-    return {s.name: labels_as_text(s) for columns in recoded.columns.values() for s in columns}
 
 
 def sum_part_figures(told: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

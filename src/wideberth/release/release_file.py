@@ -140,8 +140,13 @@ def anonymize_file(
             if bucket_rows is None:
                 require_for_release(limit, source.rows, len(source.types))
                 bucket_rows = min(BUCKET_ROWS, engine.rows_in(limit // 4))
+
+            def check(question: Mapping[str, Any]) -> CheckResult:
+                source.close()  # it is read no more; two databases would take twice their limit
+                return check_file(engine.path, memory=limit, worst=0, **question)
+
             outcome = anonymize_on_engine(
-                request, engine, root=root, bucket_rows=bucket_rows, clock=clock
+                request, engine, check=check, root=root, bucket_rows=bucket_rows, clock=clock
             )
         release = StoredRelease(
             pl.scan_parquet(engine.path),

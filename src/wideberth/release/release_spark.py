@@ -88,7 +88,12 @@ def anonymize_spark(
             schema = engine.cluster.schema
             request = Request.of(None, roles=roles, policy=policy, schema=schema, **asked)
             outcome = anonymize_on_engine(
-                request, engine, root=root, bucket_rows=bucket_rows, clock=clock
+                request,
+                engine,
+                check=lambda question: check_spark(engine.published, worst=0, **question),
+                root=root,
+                bucket_rows=bucket_rows,
+                clock=clock,
             )
         except BaseException:
             engine.forget()

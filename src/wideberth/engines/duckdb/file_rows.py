@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,8 +18,6 @@ import polars as pl
 import pyarrow as pa
 from pyarrow import ipc
 
-from wideberth.checks.check_file import check_file
-from wideberth.checks.result import CheckResult
 from wideberth.core.codes import Codes
 from wideberth.core.exact import Ints
 from wideberth.core.progress import Progress
@@ -32,7 +30,9 @@ from wideberth.io.scratch import reserve
 from wideberth.policy.people import People
 from wideberth.policy.strays import NonPersonRows
 from wideberth.principles.counts import Coding, DistinctCounts
-from wideberth.release.parts import BoundRequest, FinishedPart, LabelTable, finish
+
+if TYPE_CHECKING:
+    from wideberth.release.parts import BoundRequest, FinishedPart, LabelTable
 
 #: Rows looked at, or written, at a time.
 _BLOCK = 1 << 20
@@ -41,7 +41,7 @@ _PER_ROW, _COPIES = 400, 4
 
 
 class FileEngine:
-    """An engine for a file; see `wideberth.release.large.Engine`."""
+    """An engine for a file; see `wideberth.engines.base.Engine`."""
 
     name = "files"
 
@@ -143,7 +143,7 @@ class FileEngine:
                 continue  # the table changed meanwhile, as the counts will show
             codes = [held[name].to_numpy() for name in names]
             payload = pl.DataFrame([held[name] for name in job.untouched])
-            done = finish(job, part, codes, payload)
+            done = job.finish(part, codes, payload)
             _mix(done, columns, mixed, many)
             told.append(done.told)
             settled += done.table.height
@@ -201,11 +201,6 @@ class FileEngine:
         finally:
             if writer is not None:
                 writer.close()
-
-    def check(self, question: Mapping[str, Any]) -> CheckResult:
-        """Check the file that was written. That is the last step: the source is read no more."""
-        self.source.close()  # two databases at once would take twice their limit
-        return check_file(self.path, memory=self.source.memory, worst=0, **question)
 
 
 def _mix(done: FinishedPart, columns: Sequence[str], mixed: DiskBuckets, many: int) -> None:

@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from wideberth.checks.check_spark import check_spark
-from wideberth.checks.result import CheckResult
 from wideberth.core.codes import Codes
 from wideberth.core.exact import Ints
 from wideberth.core.progress import Progress
@@ -28,15 +26,16 @@ from wideberth.errors import TableError
 from wideberth.policy.people import People
 from wideberth.policy.strays import NonPersonRows
 from wideberth.principles.counts import Coding, DistinctCounts
-from wideberth.release.parts import BoundRequest, LabelTable, example_row
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
     from pyspark.sql.types import StructType
 
+    from wideberth.release.parts import BoundRequest, LabelTable
+
 
 class SparkEngine:
-    """An engine for a Spark DataFrame; see `wideberth.release.large.Engine`."""
+    """An engine for a Spark DataFrame; see `wideberth.engines.base.Engine`."""
 
     name = "spark"
 
@@ -164,7 +163,7 @@ class SparkEngine:
 
         here = self.cluster.frame.schema
         kinds = {name: here[self.cluster.places[name]].dataType for name in job.untouched}
-        for name, series in example_row(job).items():
+        for name, series in job.example_row().items():
             arrow = series.to_arrow(compat_level=pl.CompatLevel.oldest())
             kinds[name] = from_arrow_type(arrow.type)
         made = StructType()
@@ -195,10 +194,6 @@ class SparkEngine:
         part = sql.pmod(sql.xxhash64(*codes, sql.col(TIES)), sql.lit(many)).cast("int")
         told = self._finished(self.coded.withColumn(BUCKET, part), job, labels, columns)
         return sum(one["rows"] for one in told)
-
-    def check(self, question: Mapping[str, Any]) -> CheckResult:
-        """Check what is to be published."""
-        return check_spark(self.published, worst=0, **question)
 
     def forget(self) -> None:
         """Let Spark forget what it held for us."""

@@ -18,10 +18,11 @@ import polars as pl
 from wideberth.engines.spark.failures import carry_refusals
 from wideberth.engines.split.scan import Scan
 from wideberth.errors import EngineError
-from wideberth.release.parts import BoundRequest, FinishedPart, finish
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from wideberth.release.parts import BoundRequest, FinishedPart
 
 #: Our own columns, beside codes and what is published as it is, which go by numbers.
 BUCKET, TIES, PLACE, TOLD = "bucket", "ties", "place", "told"
@@ -88,7 +89,7 @@ class FinishTask:
         payload = _payload(job, table)
         if labels is None:
             with carry_refusals():
-                done = finish(job, part, codes, payload, ties=ties, threads=1)
+                done = job.finish(part, codes, payload, ties=ties, threads=1)
         else:
             done = labels.publish(job, part, codes, payload, ties=ties)
         return _told(done, self.columns, self.schema)
