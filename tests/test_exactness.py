@@ -17,8 +17,8 @@ import pandas as pd
 import polars as pl
 import pytest
 
-import naive
 import wideberth as wb
+from tests import naive
 from wideberth.hierarchy import Hierarchy
 
 

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-import hostile
-from hostile import SECRET, VERBS, Case, Outcome, Worker
+from tests import hostile
+from tests.hostile import SECRET, VERBS, Case, Outcome, Worker
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="memory is measured as Linux does")
 pytest.importorskip("duckdb")

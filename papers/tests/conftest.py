@@ -1,6 +1,6 @@
 """Studies that several tests look at are run once, however many processes test them.
 
-Commands are run as in tests/cli.
+Commands are run as in tests/conftest.py.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.conftest import run, shell, write  # noqa: F401 - fixtures
+from tests.conftest import run, shell, write  # noqa: F401 - fixtures
 from wideberth_papers import running, study_of
 from wideberth_papers.running import Outcome
 from wideberth_papers.study import Setting

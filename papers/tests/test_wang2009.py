@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 import vl_convert
 
-import naive
 import wideberth as wb
+from tests import naive
 from wideberth import datasets
 from wideberth.principles.partition.decide import PartitionAnswer
 from wideberth_papers.study import Setting

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
-from browser.running import Server
-from browser.ui import Walk
+from tests.browser.running import Server
+from tests.browser.ui import Walk
 
 #: What playwright does not say by itself; it asks nothing of the network, and runs as root.
 ARGUMENTS = ["--disable-gpu", "--disable-quic"]

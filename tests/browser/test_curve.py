@@ -18,8 +18,8 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
 
-import samples_report as samples
 import wideberth as wb
+from tests.reports import samples
 from wideberth.reports import charts
 from wideberth.reports.content import compose
 from wideberth.reports.html import report_charts

@@ -10,8 +10,8 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
 
-import samples_report as samples
 import wideberth as wb
+from tests.reports import samples
 from wideberth import Report, datasets
 from wideberth.reports.content import compose
 

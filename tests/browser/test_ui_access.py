@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 from playwright.sync_api import expect
 
-from browser.running import Client, Server
-from browser.ui import RULES, Walk
+from tests.browser.running import Client, Server
+from tests.browser.ui import RULES, Walk
 from wideberth import datasets
 
 Visit = Callable[..., Walk]

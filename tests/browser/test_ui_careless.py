@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from browser.ui import Walk
-from cli.everyday import TABLES, Everyday, german, renamed, unsafe, visits
+from tests.browser.ui import Walk
+from tests.everyday import TABLES, Everyday, german, renamed, unsafe, visits
 
 Visit = Callable[..., Walk]
 

@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 from playwright.sync_api import expect
 
-from browser.running import Server
-from browser.ui import Walk
+from tests.browser.running import Server
+from tests.browser.ui import Walk
 from wideberth import datasets
 
 Visit = Callable[..., Walk]

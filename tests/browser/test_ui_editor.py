@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 from playwright.sync_api import Error, Route, expect
 
-from browser.ui import Editor, Walk
+from tests.browser.ui import Editor, Walk
 from wideberth import datasets
 
 Visit = Callable[..., Walk]

@@ -19,8 +19,8 @@ import pytest
 from playwright.sync_api import expect
 
 import wideberth as wb
-from browser.running import wideberth
-from browser.ui import Walk
+from tests.browser.running import wideberth
+from tests.browser.ui import Walk
 from wideberth import datasets
 
 DATA = Path(os.environ.get("WIDEBERTH_DATA", Path(__file__).parents[3] / "shared" / "data"))

@@ -14,8 +14,8 @@ import polars as pl
 import pytest
 from playwright.sync_api import Error, expect
 
-from browser.running import Server, is_gone
-from browser.ui import Walk
+from tests.browser.running import Server, is_gone
+from tests.browser.ui import Walk
 from wideberth import datasets
 
 Visit = Callable[..., Walk]

@@ -15,7 +15,7 @@ from typing import Any
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Locator, expect
 
-from browser.running import SECONDS, Server
+from tests.browser.running import SECONDS, Server
 
 expect.set_options(timeout=1000 * SECONDS)
 

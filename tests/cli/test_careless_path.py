@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.everyday import TABLES, Everyday, renamed, unsafe
+from tests.everyday import TABLES, Everyday, renamed, unsafe
 
 #: Where a line of an undecided column stands in a policy.
 _UNDECIDED = re.compile(r"^undecided = \[.*?^\]\n", re.MULTILINE | re.DOTALL)

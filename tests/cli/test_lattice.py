@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from cli.test_json import strictly
-from golden.snapshots import TABLES
+from tests.cli.test_check_json import strictly
+from tests.golden.snapshots import TABLES
 from wideberth.release import lattice_plot
 
 KEYS = [

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cluster.cluster import Cluster, running
+from tests.cluster.cluster import Cluster, running
 
 HERE = Path(__file__).parent
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import wideberth
-from cluster.cluster import Cluster, reducing, run_with_a_kill, running
+from tests.cluster.cluster import Cluster, reducing, run_with_a_kill, running
 from wideberth.engines.spark.executors import require_executors, ship
 from wideberth.engines.spark.session import open_spark_session
 

@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 
 import wideberth as wb
-from cluster.cluster import reducing, run_with_a_kill
-from engines.emulation import groups_of
+from tests.cluster.cluster import reducing, run_with_a_kill
+from tests.engines.spark.emulation import groups_of
 from wideberth import datasets
 
 pytestmark = pytest.mark.filterwarnings(

@@ -8,9 +8,8 @@ import polars as pl
 import pytest
 
 import wideberth as wb
+from tests.engines.spark.emulation import emulated, groups_of
 from wideberth import datasets
-
-from .emulation import emulated, groups_of
 
 QUASI = ["age", "birthplace", "occupation"]
 

@@ -2,5 +2,5 @@
 
 from __future__ import annotations
 
-from engines.emulation import emulated as emulated
+from tests.engines.spark.emulation import emulated as emulated
 from wideberth.cli import wideberth as wideberth

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 import wideberth as wb
-from cli.conftest import Outcome, Run
+from tests.conftest import Outcome, Run
 
 from .snapshots import STORED, TABLES, compare, json_text, rewriting, steady
 

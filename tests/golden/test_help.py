@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import click
 
-from cli.conftest import Run
+from tests.conftest import Run
 
 from .inside import wideberth
 from .snapshots import compare

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import wideberth as wb
-from kernels.samples import bound, sample
+from tests.samples import bound, sample
 from wideberth.distances import classes
 
 HALF = Fraction(1, 2)

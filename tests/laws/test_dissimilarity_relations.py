@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-import naive
 import wideberth as wb
-from kernels.samples import Sample, bound, sample
+from tests import naive
+from tests.samples import Sample, bound, sample
 from wideberth.principles import Principle, Rule
 from wideberth.principles.partition.caps import SearchedRule
 

@@ -20,7 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import wideberth as wb
-from kernels.samples import Sample, bound, hierarchy, principles, samples
+from tests.samples import Sample, bound, hierarchy, principles, samples
 from wideberth.core.codes import Domain
 from wideberth.core.exact import Bools, Floats, Ints
 from wideberth.core.groups import Groups

@@ -21,11 +21,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import naive
 import wideberth as wb
-from kernels.cases import LISTS, Case, Wish, cases, climbing, wish
-from kernels.samples import expected, hierarchy
-from laws.test_laws import SizeCap
+from tests import naive
+from tests.cases import LISTS, Case, Wish, cases, climbing, wish
+from tests.laws.test_laws import SizeCap
+from tests.samples import expected, hierarchy
 from wideberth.algorithms.mondrian import assignment, split
 from wideberth.core.codes import Domain
 from wideberth.core.exact import Bools, Floats

@@ -19,7 +19,7 @@ import pytest
 from starlette.testclient import TestClient
 
 import wideberth as wb
-from cli.everyday import export
+from tests.everyday import export
 from wideberth import datasets, io
 from wideberth.ui import jobs
 from wideberth.ui.app import create
