@@ -6,13 +6,16 @@ from collections import Counter
 
 import numpy as np
 import polars as pl
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from wideberth.core.codes import Column, Domain, encode
-from wideberth.core.groups import Groups, Partition
+from wideberth.core.groups import Groups, Partition, group_alike
 
 WIDTH = 6
+
+
 lists_of_codes = st.lists(
     st.lists(st.integers(0, WIDTH - 1), min_size=1, max_size=9), min_size=1, max_size=5
 )
@@ -141,3 +144,16 @@ def test_partition_of_many_columns_without_a_table_of_all_combinations() -> None
     rows = [tuple(row) for row in cells.tolist()]
     ordered = sorted(set(rows))
     assert partition.labels.tolist() == [ordered.index(row) for row in rows]
+
+
+@given(rows=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2)), min_size=1, max_size=20))
+def test_alike_is_equality(rows: list[tuple[int, int]]) -> None:
+    columns = [np.array(column, dtype=np.int32) for column in zip(*rows, strict=True)]
+    quick = group_alike(columns, [4, 3])
+    numbers = {row: number for number, row in enumerate(sorted(set(rows)))}
+    assert quick.labels.tolist() == [numbers[row] for row in rows]
+    assert quick.count == len(numbers)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("wideberth.core.groups._LARGEST", 0)  # too many for one number
+        slow = group_alike(columns, [4, 3])
+    assert slow.labels.tolist() == quick.labels.tolist()

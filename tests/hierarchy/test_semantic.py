@@ -1,8 +1,7 @@
-"""Semantic trees: the command that shows them, ICD-10, and what is wrong with some of them."""
+"""Semantic trees: who is similar to whom, and ICD-10."""
 
 from __future__ import annotations
 
-import json
 import sys
 from fractions import Fraction
 from itertools import combinations
@@ -14,8 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import wideberth as wb
-from wideberth import datasets
+from tests.cli.test_hierarchy import EQUAL, ON_TREE
 from wideberth.errors import HierarchyError, ParameterError
 from wideberth.hierarchy import (
     Hierarchy,
@@ -35,216 +33,9 @@ from wideberth.hierarchy import (
 from wideberth.policy.policy import Policy
 
 ROOT = Path(__file__).parents[2]
+
+
 EDUCATION = ROOT / "docs" / "trees" / "education.csv"
-
-EQUAL = "flu;infection;*\ncold;infection;*\nulcer;stomach;*\n"
-UNEQUAL = "b;R\na;X1;X;R\nc;Y1;Y;R\n"
-TWO_ROOTS = "flu;infection\ncold;infection\ncancer;tumour\nulcer;tumour\n"
-ON_TREE = ("check", "people.csv", "--qi", "age,zip", "--sensitive", "disease")
-BY_FILE = ("--hierarchy", "disease=tree.csv", "--principle")
-
-
-# ---- the command
-
-
-def test_tree_of_equal_depth(run, write):
-    write("tree.csv", EQUAL)
-    outcome = run("hierarchy", "tree", "tree.csv", "--e", "1", "--distance", "flu", "ulcer")
-    assert (outcome.code, outcome.err) == (0, "")
-    assert outcome.out.splitlines() == [
-        "tree.csv: 3 leaves all at equal depth, 6 nodes",
-        "leaves: 3 at depth 2",
-        "being similar is transitive: (l,e)-diversity takes at most one row of each bucket",
-        "",
-        "distance of flu and ulcer: 2",
-        "",
-        "e = 1: 2 buckets, so l can be 2 at most; advise tells of a table",
-        "  infection  (2): flu, cold",
-        "  stomach  (1): ulcer",
-    ]
-
-
-def test_tree_of_unequal_depth(run, write):
-    write("tree.csv", UNEQUAL)
-    pairs = ("--distance", "a", "b", "--distance", "a", "X1")
-    outcome = run("hierarchy", "tree", "tree.csv", "--e", "2", *pairs)
-    assert (outcome.code, outcome.err) == (0, "")
-    assert outcome.out.splitlines() == [
-        "tree.csv: 3 leaves at unequal depth, 8 nodes",
-        "leaves: 1 at depth 1, 2 at depth 3",
-        "being similar is not transitive: (l,e)-diversity handles conflicts pair by pair",
-        "",
-        "distance of a and b: 2",
-        "distance of a and X1: 0.5",
-        "",
-        "e = 2: no buckets; connected components are safe but coarse: 1 component",
-        "of 3 pairs of leaves within a component, 2 are similar",
-        "  R  (3): b, a, c",
-    ]
-
-
-def test_tree_says_no_more_than_asked(run, write):
-    write("tree.csv", EQUAL)
-    outcome = run("hierarchy", "tree", "tree.csv")
-    assert len(outcome.out.splitlines()) == 3
-
-
-@pytest.mark.parametrize(("e", "many"), [("0", 3), ("0.9", 3), ("3/2", 2), ("2", 1), ("1e9", 1)])
-def test_tree_with_any_e(run, write, e, many):
-    write("tree.csv", EQUAL)
-    facts = json.loads(run("hierarchy", "tree", "tree.csv", "--e", e, "--format", "json").out)
-    assert (facts["kind"], facts["number"]) == ("buckets", many)
-    assert Fraction(str(facts["e"])) == Fraction(e)
-
-
-def test_tree_stops_somewhere(run, write):
-    write("tree.csv", "".join(f"leaf {i};*\n" for i in range(10)))
-    out = run("hierarchy", "tree", "tree.csv", "--e", "0", "--limit", 4).out
-    assert "leaf 3" in out
-    assert "leaf 4" not in out
-    assert out.endswith("… and 6 more (--limit)\n")
-    whole = run("hierarchy", "tree", "tree.csv", "--e", "1").out
-    assert "*  (10): leaf 0, leaf 1, leaf 2, leaf 3, …" in whole
-
-
-def test_tree_for_programs(run, write):
-    write("tree.csv", UNEQUAL)
-    line = ("hierarchy", "tree", "tree.csv", "--format", "json", "--distance", "a", "b")
-    facts = json.loads(run(*line, "--e", "1/3").out)
-    assert facts == {
-        "file": "tree.csv",
-        "leaves": 3,
-        "nodes": 8,
-        "depths": [{"depth": 1, "leaves": 1}, {"depth": 3, "leaves": 2}],
-        "balanced": False,
-        "meaning": "being similar is not transitive: "
-        "(l,e)-diversity handles conflicts pair by pair",
-        "distances": [{"values": ["a", "b"], "distance": 2}],
-        "e": "1/3",
-        "kind": "components",
-        "number": 3,
-        "largest": 1,
-        "similar_pairs": 0,
-        "connected_pairs": 0,
-        "listed": [{"label": x, "leaves": 1, "first": [x]} for x in "bac"],
-    }
-    assert "e" not in json.loads(run(*line).out)
-
-
-def test_tree_of_parents(run, write):
-    write("tree.csv", "E11.9;E11\nE11;E10-E14\nE10-E14;*\nI10;*\n")
-    outcome = run("hierarchy", "tree", "--parents", "tree.csv", "--distance", "E11.9", "E11")
-    assert outcome.out.endswith("distance of E11.9 and E11: 0.5\n")
-
-
-def test_labels_are_shown_as_they_are(run, write):
-    write("tree.csv", "[red];:smile:;*\n[/x];:smile:;*\n")
-    outcome = run("hierarchy", "tree", "tree.csv", "--e", "1", "--distance", "[red]", "[/x]")
-    assert outcome.out.endswith("  :smile:  (2): [red], [/x]\n")
-    assert "distance of [red] and [/x]: 1\n" in outcome.out
-
-
-# ---- what is wrong
-
-
-@pytest.mark.parametrize("pairs", [["flu", 0], [0, "flu"], ["flu", "cold", "flu", 0]])
-def test_distance_of_a_value_that_the_tree_lacks(run, write, secret, pairs):
-    write("tree.csv", EQUAL)
-    words = [secret if word == 0 else word for word in pairs]
-    options = [
-        x for a, b in zip(words[::2], words[1::2], strict=True) for x in ("--distance", a, b)
-    ]
-    run("hierarchy", "tree", "tree.csv", *options).refuses(
-        1, f"1 value is missing from the hierarchy (first in pair {len(pairs) // 2})"
-    )
-
-
-@pytest.mark.parametrize("e", ["-1", "-0.5", "one", "nan", "inf", "1/0", "", "1e99999"])
-@pytest.mark.parametrize("text", [EQUAL, UNEQUAL], ids=["equal", "unequal"])
-def test_e_that_is_no_number_from_0(run, write, e, text):
-    write("tree.csv", text)
-    for form in ("text", "json"):
-        run("hierarchy", "tree", "tree.csv", "--e", e, "--format", form).refuses(
-            2, "e must be a number from 0", e
-        )
-
-
-def test_negative_e_of_a_principle(run, write):
-    write("tree.csv", EQUAL)
-    run(*ON_TREE, *BY_FILE, "l-e:l=2,e=-1").refuses(2, "e must be a number from 0, not -1")
-
-
-@pytest.mark.parametrize("options", [["--limit", "0"], ["--format", "xml"]], ids=" ".join)
-def test_wrong_usage(run, write, options):
-    write("tree.csv", EQUAL)
-    run("hierarchy", "tree", "tree.csv", *options).refuses(2)
-
-
-@pytest.mark.parametrize("options", [["--distance", "flu"], ["--e"]], ids=" ".join)
-def test_option_that_lacks_a_word(run, write, options):
-    write("tree.csv", EQUAL)
-    outcome = run("hierarchy", "tree", "tree.csv", *options)
-    assert (outcome.code, outcome.out) == (2, "")
-    assert f"Option '{options[0]}' requires" in outcome.err
-
-
-def test_tree_of_a_file_that_is_not_there(run):
-    run("hierarchy", "tree", "tree.csv").refuses(1, "tree.csv", "No such file")
-
-
-def test_tree_in_a_circle(run, write):
-    write("tree.csv", "child;parent\nflu;infection\ninfection;disease\ndisease;infection\n")
-    run("hierarchy", "tree", "--parents", "tree.csv").refuses(
-        1, "tree.csv", "its own ancestor", "(line 4)"
-    )
-
-
-ROOTS = "has several roots, so values below different ones have no distance"
-
-
-def test_tree_with_two_roots(run, write):
-    write("tree.csv", TWO_ROOTS)
-    run("hierarchy", "tree", "tree.csv").refuses(1, f"tree.csv {ROOTS}", "end every row")
-    write("parents.csv", "flu;infection\nulcer;stomach\n")
-    run("hierarchy", "tree", "--parents", "parents.csv").refuses(1, f"parents.csv {ROOTS}")
-
-
-@pytest.mark.parametrize(
-    "principle",
-    [
-        "l-e:l=2,e=1",
-        "dissimilarity:epsilon=1,delta=1,k=2",
-        "dissimilarity:epsilon=1,delta=1,k=2,distance=tree",
-    ],
-)
-def test_distance_on_a_tree_with_two_roots(run, write, principle):
-    write("tree.csv", TWO_ROOTS)
-    run(*ON_TREE, *BY_FILE, principle).refuses(
-        1, f"the tree of 'disease' {ROOTS}", "put one node above them"
-    )
-    write("tree.csv", TWO_ROOTS.replace("\n", ";*\n"))
-    assert run(*ON_TREE, *BY_FILE, principle).code in (0, 3)
-
-
-def test_release_by_a_tree_with_two_roots(run, write):
-    write("tree.csv", TWO_ROOTS)
-    line = ("anonymize", *ON_TREE[1:], *BY_FILE, "l-e:l=2,e=1", "--insensitive", "salary")
-    run(*line, "-o", "out.csv").refuses(1, f"the tree of 'disease' {ROOTS}")
-    assert not Path("out.csv").exists()
-
-
-def test_two_roots_are_no_trouble_where_no_distance_is_asked_for(run, write):
-    write("tree.csv", TWO_ROOTS)
-    for principle in ("distinct-l:l=2", "dissimilarity:epsilon=0,delta=0.5,k=2,distance=discrete"):
-        assert run(*ON_TREE, *BY_FILE, principle).err == ""
-    assert run("hierarchy", "show", "tree.csv").code == 0
-    assert run("hierarchy", "validate", "tree.csv").code == 0
-
-
-def test_a_value_that_the_tree_lacks_in_a_table(run, write, secret):
-    write("tree.csv", EQUAL)
-    write("people.csv", f"age,zip,disease\n1,2,flu\n1,2,cold\n1,2,{secret}\n")
-    run(*ON_TREE, *BY_FILE, "l-e:l=2,e=1").refuses(1, "disease", "row 3")
 
 
 # ---- what the command is made of
@@ -469,7 +260,11 @@ age,zip,diagnosis
 35,10245,S72.0
 36,10247,N39.0
 """
+
+
 BY_CODE = ("--qi", "age,zip", "--sensitive", "diagnosis", "--hierarchy", "diagnosis=icd-10")
+
+
 POLICY = """\
 [roles]
 quasi = ["age", "zip"]
@@ -510,67 +305,6 @@ def test_icd10_lacks_a_code(run, write, secret):
     run(
         *("hierarchy", "validate", "icd-10", "--table", "hospital.csv", "--column", "diagnosis")
     ).refuses(1, "'diagnosis'", "row 7")
-
-
-# ---- patients
-
-
-@pytest.fixture(scope="module")
-def hospital() -> pl.DataFrame:
-    return datasets.patients(50_000)
-
-
-def test_patients_are_reproducible(hospital):
-    assert hospital.equals(datasets.patients(50_000))
-    one, other = datasets.patients(500, seed=1), datasets.patients(500, seed=2)
-    assert all(not one[column].equals(other[column]) for column in one.columns)
-
-
-def test_patients_have_the_promised_columns(hospital):
-    assert hospital.schema == {
-        "age": pl.Int64,
-        "sex": pl.String,
-        "zip": pl.String,
-        "admitted": pl.Date,
-        "diagnosis": pl.String,
-    }
-    assert datasets.patients().height == 10_000
-    assert datasets.patients(1).height == 1
-    with pytest.raises(wb.ParameterError, match="at least one row"):
-        datasets.patients(0)
-
-
-def test_patients_are_plausible(hospital):
-    assert hospital["age"].is_between(0, 100).all()
-    assert set(hospital["sex"]) == {"F", "M"}
-    assert hospital["zip"].str.contains(r"^[0-9]{5}$").all()
-    years = hospital["admitted"].dt.year()
-    assert (years.min(), years.max()) == (2022, 2024)
-    missing = hospital.null_count().row(0, named=True)
-    assert {column for column, count in missing.items() if count} == {"diagnosis"}
-    assert 400 <= missing["diagnosis"] <= 600
-
-
-def test_diagnoses_are_skewed_codes_and_some_are_categories(hospital):
-    tree = icd10()
-    known = hospital["diagnosis"].drop_nulls()
-    node = tree.nodes_of(known.to_list())
-    assert 0.02 < 1 - np.isin(node, tree.leaf_nodes).mean() < 0.06
-    assert not known.str.contains("-").any()
-    assert known.n_unique() > 5_000
-    assert 0.03 < known.value_counts(sort=True)["count"][0] / hospital.height < 0.05
-    while (tree.depth[node] > 2).any():
-        node = np.where(tree.depth[node] > 2, tree.parent[node], node)
-    assert 0.05 < np.bincount(node).max() / hospital.height < 0.2
-
-
-def test_diagnoses_depend_on_age_and_sex(hospital):
-    born = hospital.filter(pl.col("diagnosis").str.starts_with("O"))
-    assert set(born["sex"]) == {"F"}
-    assert born["age"].is_between(15, 49).all()
-    heart = pl.col("diagnosis").str.starts_with("I")
-    old, young = (hospital.filter(which) for which in (pl.col.age >= 70, pl.col.age < 50))
-    assert old.select(heart.mean()).item() > 2 * young.select(heart.mean()).item()
 
 
 # ---- education

@@ -1,4 +1,4 @@
-"""Sieves and pools against plain loops."""
+"""Boxes that enclose boxes, against plain loops."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wideberth.core.groups import group_alike
-from wideberth.kernels.exposure import curve, pool
 from wideberth.labels import cover
 from wideberth.labels.cover import BoxIndex, EnclosingBoxes
 
@@ -59,40 +57,6 @@ def test_enclosing(data: st.DataObject, axes: int, many: int, room: int) -> None
 
 
 @given(
-    histograms=st.lists(
-        st.dictionaries(st.integers(0, 50), st.integers(1, 9), min_size=1), min_size=1, max_size=8
-    ),
-    data=st.data(),
-)
-def test_pool(histograms: list[dict[int, int]], data: st.DataObject) -> None:
-    which = st.sets(st.integers(0, len(histograms) - 1), min_size=1)
-    situations = [sorted(s) for s in data.draw(st.lists(which, max_size=6))]
-    start = np.cumsum([0, *map(len, situations)])
-    boxes = np.array([box for s in situations for box in s], dtype=np.int64)
-    entries = np.cumsum([0, *map(len, histograms)])
-    codes = np.array([code for h in histograms for code in sorted(h)], dtype=np.int64)
-    counts = np.array([h[code] for h in histograms for code in sorted(h)], dtype=np.int64)
-    filled, made = np.zeros_like(start), np.zeros((2, 51 * 6), dtype=np.int64)
-    memory = (np.zeros(51, np.int64), np.zeros(51, np.int64))
-    given_ = (start, boxes, entries, codes, counts, 0, *memory, made[0], made[1], filled[1:])
-    assert pool(*given_) == len(situations)
-    for number, situation in enumerate(situations):
-        sums: dict[int, int] = {}
-        for box in situation:
-            for code, count in histograms[box].items():
-                sums[code] = sums.get(code, 0) + count
-        own = made[:, filled[number] : filled[number + 1]]
-        assert own.T.tolist() == [list(pair) for pair in sorted(sums.items())]
-
-
-def test_a_curve_interleaves_bits() -> None:
-    points = np.array([[0, 0], [0, 1], [1, 0], [1, 1], [2, 3]], dtype=np.int32)
-    keys = np.zeros(5, dtype=np.int64)
-    curve(points, points, np.ones(2, dtype=np.int64), 2, keys)
-    assert keys.tolist() == [0, 1, 2, 3, 13]
-
-
-@given(
     lists=st.lists(
         st.sets(st.integers(0, 3)).map(lambda found: tuple(sorted(found))), min_size=1, max_size=12
     ),
@@ -110,16 +74,3 @@ def test_situations_do_not_hang_on_hashes(lists: list[tuple[int, ...]], told: bo
     made = [tuple(boxes[a:b].tolist()) for a, b in pairwise(start)]
     assert len(set(made)) == len(made)
     assert [[*made, ()][n] for n in number] == lists
-
-
-@given(rows=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2)), min_size=1, max_size=20))
-def test_alike_is_equality(rows: list[tuple[int, int]]) -> None:
-    columns = [np.array(column, dtype=np.int32) for column in zip(*rows, strict=True)]
-    quick = group_alike(columns, [4, 3])
-    numbers = {row: number for number, row in enumerate(sorted(set(rows)))}
-    assert quick.labels.tolist() == [numbers[row] for row in rows]
-    assert quick.count == len(numbers)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("wideberth.core.groups._LARGEST", 0)  # too many for one number
-        slow = group_alike(columns, [4, 3])
-    assert slow.labels.tolist() == quick.labels.tolist()
