@@ -99,7 +99,7 @@ class AdvisedAttribute:
 
     @property
     def known(self) -> dict[str, Any]:
-        """What a `Subject` must be told of the attribute."""
+        """What `GroupedTable` needs to know of the attribute."""
         # A column is its own group id: nothing here looks at groups.
         return {
             "quasi": [],

@@ -1,9 +1,8 @@
 """Generalization hierarchies and semantic trees: one rooted tree for both.
 
-`tree` is the data structure, `files` reads it from files, `derive` makes it from the values
-themselves, `icd` takes it from a package, `spec` understands what a policy says about it,
-`semantic` tells which values are similar, `lacking` which are not there, and `view` shows it to
-people.
+`tree` is the data structure and its outline, `load` reads it from files, `derive` makes it from the
+values themselves, `rule` reads what a policy says about it, `semantic` finds similar values and
+makes the tree of ICD-10 codes, and `quasi` puts the codes of a quasi-identifier in tree order.
 """
 
 from wideberth.hierarchy.derive import dates, flat, intervals, masks

@@ -17,7 +17,7 @@ from wideberth.kernels import kinds
 from wideberth.kernels.group_tests import GROUP_COUNT, hold
 from wideberth.kernels.sort import INNER, JIT, POINTED, sort
 
-#: Lines of a desk, beside those of `judging`: rows near each row by group; and all that is short.
+#: Lines of the buffers, beside those of `group_tests`: rows near each row by group; short lines.
 HELD, SHORT = 4, 5
 #: Parts of the short line, each a number for every row or group and one more.
 CODE, DEGREE, ORDER, LABEL, SLOT, PLACE, REST, GROWTH, LINES = 0, 1, 2, 3, 4, 5, 6, 7, 8

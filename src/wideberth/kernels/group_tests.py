@@ -20,7 +20,7 @@ from wideberth.kernels.sort import INNER, JIT, POINTED, sort
 
 #: Columns of GroupTests.tests.
 KIND, ATTRIBUTE, WIDTH, OFFSET, NUMBERS, COLUMNS = 0, 1, 2, 3, 4, 15
-#: Lines of a desk.
+#: Lines of the buffers.
 CODE, VALUE, COUNT, TALLY, NEAR = 0, 1, 2, 3, 4
 #: Of an entry of NEAR: rows near one row that come before it are in the higher bits.
 _HALF, _LOWER = 32, (1 << 32) - 1

@@ -140,8 +140,8 @@ class LatticeTests(NamedTuple):
     unit: int  # the fewest rows a group may have
     limit: int  # how many rows may be lost; beyond that nothing else matters, and the work ends
     rows: int
-    tests: Any  # as in `Judge`, but an attribute is the place where its values begin in histograms
-    tables: Any  # as in `Judge`
+    tests: Any  # as in `GroupTests`, but an attribute is where its values begin in histograms
+    tables: Any  # as in `GroupTests`
     eased: Any  # for each test, the test of a multiset kept of a failing group; or ALL or NOTHING
     desk: Any  # memory, as in `wideberth.kernels.group_tests`
 

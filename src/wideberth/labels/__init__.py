@@ -1,8 +1,8 @@
 """What a published table says of people's quasi-identifiers.
 
-`labels` reads what is written, `atoms` knows the values that people can have, `axes` tells which
-of them each label covers, `boxes` puts the axes together, and `covering` asks which boxes cover
-whom.
+`parse` reads one label, `values` finds the values that a label covers, `axes` does so for all
+labels of a quasi-identifier, `boxes` puts the quasi-identifiers together, and `cover` finds the
+boxes that cover each person.
 """
 
 from wideberth.labels.axes import PublishedQuasi

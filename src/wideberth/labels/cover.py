@@ -173,7 +173,7 @@ def find_cover(
     everyone: bool,
     few: int | None = None,
 ) -> BoxCover:
-    """Find the boxes that cover each victim; see `Published.covering`."""
+    """Find the boxes that cover each victim; see `PublishedBoxes.covering`."""
     # With an original, labels that cannot be understood exclude nobody: they are left out.
     points = axes[0].points
     rng = np.random.default_rng(seed)

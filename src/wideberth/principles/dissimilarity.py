@@ -2,7 +2,7 @@
 
 Whether a group can be partitioned is NP-hard here. `feasible` is exact for small groups and for
 similarity that is transitive; beyond that it answers yes only with a partition in hand, so a no
-may also mean that none was found (of trees see `scattering`, which rarely misses one).
+may also mean that none was found (for trees, `partition.tree_conflicts` rarely misses one).
 """
 
 from __future__ import annotations

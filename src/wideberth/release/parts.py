@@ -44,9 +44,9 @@ from wideberth.release.styles import Recoding, choose_recodings
 from wideberth.release.verify import require_true_labels
 
 # -----------------------------------------------------------------------------
-# Lots: group ids and the order of published rows, drawn so that a part draws the same ones again.
+# Random group ids and places of published rows. A part that runs again draws the same ones.
 #
-# What is published must tell nothing of how it came about. So lots have a secret of their own,
+# What is published must tell nothing of how it came about. So they have a secret of their own,
 # which has nothing to do with the one that breaks ties; each purpose and each part has a stream of
 # its own; and a group's number, made of its part's and its own within the part, is published only
 # after a secret permutation of all such numbers.
@@ -92,7 +92,7 @@ class BoundRequest:
     # that a demand looks at, then for each that none does
     codings: Sequence[Coding]
     key: bytes  # the secret that breaks ties; nothing that is published follows from it but groups
-    secret: bytes  # that of lots, see `wideberth.release.parts`
+    secret: bytes  # from which group ids and places are drawn, see above
     cuts: str
     styles: Mapping[str, Recoding]
     group: str | None  # the column of group ids

@@ -1,6 +1,6 @@
 """What a report says, as a dict fit for JSON, composed from the dicts of its parts.
 
-What it keeps to itself is decided in `discretion`.
+`redact` decides what it leaves out.
 """
 
 from __future__ import annotations

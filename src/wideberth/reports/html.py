@@ -20,7 +20,7 @@ from wideberth.risk.verdict import MARKS, WORDS
 
 
 def environment(package: str) -> Environment:
-    r"""Return what renders the templates of a package, and those of `showing`.
+    r"""Return what renders the templates of a package, and those of reports.
 
     >>> environment("wideberth.reports").from_string("{{ 0.071|percent }}").render()
     '7.1\xa0%'

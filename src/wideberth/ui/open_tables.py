@@ -1,4 +1,4 @@
-"""What lies on the custodian's desk: the tables that are open, each with its policy and its runs.
+"""The session of the app: the tables that are open, each with its policy and its runs.
 
 The settings of a table are the content of a policy file, nothing else; only a seed, which is for
 tests, is kept apart. Going back a step therefore undoes nothing and loses nothing.

@@ -252,7 +252,7 @@ class FileSource:
         self, keys: Sequence[str], readable: Mapping[str, Any] | None = None
     ) -> PackedKeys:
         """Return what makes the groups; see `blocks`."""
-        # `readable` are those whose text may be numbers or dates; see `Subject.readable`.
+        # `readable` are those whose text may be numbers or dates; see `GroupedTable.readable`.
         wanted, read = tuple(keys), readable or {}
         if wanted not in self._groupings:
             for name in wanted:

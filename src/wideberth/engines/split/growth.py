@@ -6,8 +6,8 @@ counts the sensitive values on the left. That tells which cut is the first to le
 to satisfy the demands. As it mostly is the cheapest, the tables of its halves are filled by the
 same scan; so a level of the tree takes about one.
 
-The decisions are those of `algorithms.compiled`, cut by cut. So the tree is the upper part of the
-very tree that a single process would make, and its leaves can be finished one by one.
+The decisions are those of `algorithms.mondrian.kernel_splitter`, cut by cut. So the tree is the
+upper part of the tree that a single process would make, and its leaves can be finished one by one.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def cuts_of(
     table: NodeTable, rows: int, places: npt.NDArray[np.int32], unit: int, paper: bool
 ) -> Cuts:
     """Return the cuts of a node that leave both halves enough rows."""
-    # `places` are those of `Arrangement.places`. `paper`: only the cut next to the median of each
+    # `places` are those of `SplitProblem.places`. `paper`: only the cut next to the median of each
     # attribute counts.
     found = []
     for a in range(table.attributes):

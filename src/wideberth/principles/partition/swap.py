@@ -1,7 +1,7 @@
 """Dealing rows to groups in which nobody is near too many others, whatever being near means.
 
 The rule is a cap: in a group of so many rows, how many others may be near a row. This module takes
-a group apart, or does not find a way; `deciding` tells whether there is one.
+a group apart, or does not find a way; `decide` finds out whether there is one.
 """
 
 from __future__ import annotations

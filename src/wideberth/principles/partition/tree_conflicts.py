@@ -4,7 +4,7 @@ How many rows can be kept is bounded by cliques: g groups hold at most g rows of
 g * l rows. `TreeConflicts` gives the most rows that g groups can hold, and it grows no faster
 than g, so the bound is its value at the largest g that it fills. Rows then go to groups by
 dealing, by colouring, or by whole components; what is found is compared with the bound. If it
-falls short, `proving` is asked. What remains between what was found and what was proven is told.
+falls short, `best_packing` searches. The result names what was found and what was proven.
 """
 
 from __future__ import annotations
