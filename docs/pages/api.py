@@ -7,7 +7,6 @@ public name that belongs to no task is an error here, so that nothing stays undo
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib import import_module
 from inspect import cleandoc, getdoc
 
 import wideberth
@@ -39,13 +38,6 @@ def _registered() -> tuple[str, ...]:
     known = (cls.__name__ for cls in principles.iterate())
     return tuple(sorted(name for name in known if name in wideberth.__all__))
 
-
-#: Modules that are public under a shorter name.
-MODULES = {
-    "metrics": "wideberth.utility.metrics",
-    "perturbation": "wideberth.utility.perturbation",
-    "workload": "wideberth.utility.workload",
-}
 
 TASKS: dict[str, Task] = {
     "anonymizing": Task(
@@ -195,17 +187,17 @@ def _principle(named: object) -> list[str]:
 
 def _module(name: str, title: str) -> str:
     """Write the page of a module: what it exports, or what is defined in it."""
-    module = import_module(MODULES.get(name, f"wideberth.{name}"))
+    module = getattr(wideberth, name)  # it may be in a package, such as wideberth.utility
     listed = getattr(module, "__all__", None) or [
         key
         for key, value in vars(module).items()
         if not key.startswith("_") and getattr(value, "__module__", None) == module.__name__
     ]
     about = " ".join(cleandoc(module.__doc__ or "").split("\n\n")[0].split())
-    lines = [f"# {title}", "", f"`wideberth.{name}`: {about}", ""]
+    lines = [f"# {title}", "", f"`wb.{name}`: {about}", ""]
     for key in sorted(listed, key=lambda key: (key.isupper(), key.lower())):
         if not key.isupper() or key == "NCP":
-            lines += [f"::: wideberth.{name}.{key}", ""]
+            lines += [f"::: {module.__name__}.{key}", ""]
     return "\n".join(lines)
 
 
