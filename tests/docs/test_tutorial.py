@@ -100,6 +100,17 @@ def test_python_prints_what_its_comments_say(
     assert capsys.readouterr().out.splitlines() == promised
 
 
+def test_how_it_works_builds_on_itself(capsys: pytest.CaptureFixture[str]) -> None:
+    page = (DOCS / "architecture.md").read_text(encoding="utf-8")
+    names: dict[str, object] = {}
+    for _, _, code in (found for found in FENCE.findall(page) if found[0] == "python"):
+        exec(compile(code, "architecture.md", "exec"), names)
+        promised = [line.removeprefix("# ") for line in code.splitlines() if line.startswith("# ")]
+        assert promised
+        assert capsys.readouterr().out.splitlines() == promised
+    assert "leaves" in names
+
+
 def test_a_gap_is_no_licence() -> None:
     assert fits(["a", GAP], ["a", "b"])
     assert fits([GAP, "b", GAP], ["a", "b"])
