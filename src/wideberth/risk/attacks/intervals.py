@@ -197,7 +197,7 @@ class ProximityAttack:
         else:
             most, widths = np.empty(len(groups), dtype=np.int64), np.empty_like(wanted)
             histograms = (groups.start, stop, groups.codes, groups.counts)
-            kernels.sweep(*histograms, self.reach, self.places, wanted, most, widths)
+            kernels.sweep_intervals(*histograms, self.reach, self.places, wanted, most, widths)
         found = np.full(wanted.shape, np.inf)
         found[widths >= 0] = ratios(widths[widths >= 0], self.numbers.per)
         return most, found
