@@ -146,7 +146,7 @@ class Coded:
         self.rows = frame.height
         self.frame = frame
         self.quasis = [read_quasi(frame[name], kind="text", hierarchy=tree(name)) for name in quasi]
-        self.ladders = [QuasiLevels.of(one) for one in self.quasis]
+        self.quasi_levels = [QuasiLevels.of(one) for one in self.quasis]
         self._columns: dict[str, Column] = {}
 
     def column(self, name: str) -> Column:
@@ -167,7 +167,7 @@ class Coded:
             rows = Domain(name="rows", histogram=np.array([self.rows]))
             rule = principle.bind(rows if column is None else column.domain)
             demands.append(Demand(principle, rule, column))
-        return LatticeProblem(self.ladders, demands, int(Fraction(limit) * self.rows))
+        return LatticeProblem(self.quasi_levels, demands, int(Fraction(limit) * self.rows))
 
     def reference(self) -> pl.DataFrame:
         """Return the codes of the quasi-identifiers, for polars."""
@@ -226,9 +226,9 @@ def speed() -> None:
     (alone,) = best_times(lambda: reference.group_by(EIGHT).len(), runs=50)
     print(f"R = {unit * 1e3:.2f} ms in turn with the last case; {alone * 1e3:.2f} ms by itself")
     begin = perf_counter()
-    ladders = [QuasiLevels.of(one) for one in coded[8].quasis]
-    for ladder in ladders:
-        _ = ladder.changes, ladder.crowding
+    quasi_levels = [QuasiLevels.of(one) for one in coded[8].quasis]
+    for quasi_level in quasi_levels:
+        _ = quasi_level.changes, quasi_level.crowding
     print(
         f"levels of eight hierarchies as integers (not in these times): "
         f"{(perf_counter() - begin) * 1e3:.1f} ms"
@@ -268,7 +268,7 @@ def eleven() -> None:
     frame, trees = with_made_columns(adult())
     coded = Coded(frame, NINE)
     more = [read_quasi(frame[name], hierarchy=one) for name, one in trees.items()]
-    coded.ladders += [QuasiLevels.of(quasi) for quasi in more]
+    coded.quasi_levels += [QuasiLevels.of(quasi) for quasi in more]
     for principle, limit in ((K5, "0.04"), (K5, "0"), ("entropy-l:l=3", "0.04")):
         ground = coded.ground([principle], limit, "ldl" if "entropy" in principle else "")
         begin = perf_counter()
@@ -302,7 +302,7 @@ def huge() -> None:
         frame = frame.with_columns(
             pl.Series(f"hours{number}", rng.permutation(frame["hours"].to_numpy()))
         )
-    coded.ladders += [
+    coded.quasi_levels += [
         QuasiLevels.of(read_quasi(frame[name], hierarchy=one)) for name, one in trees.items()
     ]
     ground = coded.ground([K5], "0.04", "")

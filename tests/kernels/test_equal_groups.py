@@ -251,9 +251,11 @@ def block(rng: np.random.Generator, n: int, wanted: list[str]) -> SplitProblem:
 
 
 @numba.njit
-def _asked(hands: Any, rows: Any, s: int, e: int, sensitive: Any, judge: Any, desk: Any) -> Any:
+def _asked(
+    hands: Any, rows: Any, s: int, e: int, sensitive: Any, judge: Any, test_buffers: Any
+) -> Any:
     """Kernels that others get as pointers cannot be called from here."""
-    return hands(rows, s, e, sensitive, judge, desk)
+    return hands(rows, s, e, sensitive, judge, test_buffers)
 
 
 each_list = pytest.mark.parametrize("beside", BESIDE.values(), ids=BESIDE)
@@ -263,21 +265,21 @@ each_rule = pytest.mark.parametrize("rule", RULES, ids=["euclidean", "manhattan"
 @each_list
 @each_rule
 def test_hands(rule: str, beside: list[str]) -> None:
-    """Into how many groups some rows of a block can be dealt; and nothing is left on the desk."""
+    """Into how many groups some rows can be dealt; and nothing is left in the buffers."""
     rng = np.random.default_rng(5)
     seen = set()
     for n in (12, 40, 150) if not INTERPRETED else (12,):
         task = block(rng, n, [rule, *beside])
         fast, judge = CompiledSplitter(task, 1, silent), RankJudge(task)
-        desk = fast.desk(task.rows)
+        test_buffers = fast.test_buffers(task.rows)
         for _ in range(3 if INTERPRETED else 12):
             ranks = np.sort(rng.permutation(n)[: rng.integers(1, n + 1)])
             rows = np.stack([ranks, ranks]).astype(np.uint32)
-            question = (rows, 0, len(ranks), fast.sensitive, fast.judge, desk)
+            question = (rows, 0, len(ranks), fast.sensitive, fast.judge, test_buffers)
             found = int(_asked(fast.hands, *question))
             assert found == judge.hands(ranks)
             assert rows[0].tolist() == ranks.tolist()
-            assert not desk[group_tests.TALLY].any()
+            assert not test_buffers[group_tests.TALLY].any()
             if found and (labels := judge.settle(ranks)) is not None:
                 assert judge.accepts(ranks, labels)
             seen.add(found > 0)

@@ -82,7 +82,7 @@ LADDERS: dict[str, Ladder] = {
 
 
 def generalised(rows: Iterable[Row], step: int) -> list[Row]:
-    labels = {name: ladder[step] for name, ladder in LADDERS.items()}
+    labels = {name: quasi_level[step] for name, quasi_level in LADDERS.items()}
     return [{**row, **{name: labels[name](row[name]) for name in QUASI}} for row in rows]
 
 

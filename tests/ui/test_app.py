@@ -199,8 +199,8 @@ def test_a_seed_is_for_one_run_and_export_warns_of_it(client: TestClient, table:
 def test_a_run_that_was_not_judged_is_exported_on_demand_only(client: TestClient, table: str):
     change(client, table)
     run = made(client, table)
-    desk: AppSession = client.app.state.desk  # type: ignore[attr-defined]
-    result = desk.run(table.rpartition("/")[2], "1").result
+    session: AppSession = client.app.state.session  # type: ignore[attr-defined]
+    result = session.run(table.rpartition("/")[2], "1").result
     assert result is not None
     result.update(report=None, charts=None, problem={"what": "out of memory", "hint": None})
     result["files"] = [name for name in result["files"] if not name.startswith("report")]
@@ -419,8 +419,8 @@ def test_what_is_infeasible_is_told_and_nothing_kept(client: TestClient, table: 
     assert told["witness"] in told["what"]
     assert told["hint"]
     assert client.get(f"{run}/export").status_code == 404
-    desk: AppSession = client.app.state.desk  # type: ignore[attr-defined]
-    folder = desk.tables[table.rpartition("/")[2]].folder
+    session: AppSession = client.app.state.session  # type: ignore[attr-defined]
+    folder = session.tables[table.rpartition("/")[2]].folder
     end = monotonic() + PATIENCE
     while any(folder.glob("run-*/made")):
         assert monotonic() < end
@@ -531,8 +531,8 @@ def test_a_run_that_could_not_begin_is_in_nobodys_way(client: TestClient, table:
     rows = [[value, "*"] for value in SEXES]
     told = client.post(f"{table}/hierarchy", json={"column": "sex", "rows": rows}).json()
     change(client, table, hierarchies={"sex": told["rule"]})
-    desk: AppSession = client.app.state.desk  # type: ignore[attr-defined]
-    (desk.tables[table.rpartition("/")[2]].folder / told["rule"]["file"]).unlink()
+    session: AppSession = client.app.state.session  # type: ignore[attr-defined]
+    (session.tables[table.rpartition("/")[2]].folder / told["rule"]["file"]).unlink()
     assert client.post(f"{table}/runs").status_code == 422
     change(client, table, hierarchies={})
     made(client, table)
@@ -541,9 +541,9 @@ def test_a_run_that_could_not_begin_is_in_nobodys_way(client: TestClient, table:
 def test_a_name_that_is_no_text(client: TestClient, census: Path, tmp_path: Path):
     path = tmp_path / os.fsdecode(b"caf\xe9.csv")
     path.write_bytes(census.read_bytes())
-    desk: AppSession = client.app.state.desk  # type: ignore[attr-defined]
+    session: AppSession = client.app.state.session  # type: ignore[attr-defined]
     assert client.portal is not None
-    table = client.portal.call(desk.open_path, str(path))  # JSON has no form for such a name
+    table = client.portal.call(session.open_path, str(path))  # JSON has no form for such a name
     assert "caf\ufffd.csv" in client.get("/").text
     assert client.get(f"/tables/{table.number}/data").status_code == 200
 
@@ -562,8 +562,8 @@ def test_runs_are_compared_on_one_yardstick(client: TestClient, table: str):
     # Of two adversaries it is the worse one, as in the figures of a release.
     for what in ("Worst chance to guess", "Worst chance to find a row"):
         assert f"{what}, group known or not" in text
-    desk: AppSession = client.app.state.desk  # type: ignore[attr-defined]
-    weighed = desk.tables[table.rpartition("/")[2]].weighed
+    session: AppSession = client.app.state.session  # type: ignore[attr-defined]
+    weighed = session.tables[table.rpartition("/")[2]].weighed
     near, wide = (weighed[run, "salary", "3000"] for run in (1, 2))
     assert near > wide  # who asks for less gets less, which his own reach of 10 would hide
 
@@ -609,16 +609,16 @@ def test_what_is_refused_as_busy_leaves_nothing(
     async def busy(*_: object) -> None:
         raise JobError(**jobs._BUSY)
 
-    desk = client.app.state.desk  # type: ignore[attr-defined]
-    before = sorted(desk.workspace.path.iterdir())
-    monkeypatch.setattr(desk.jobs, "start", busy)
+    session = client.app.state.session  # type: ignore[attr-defined]
+    before = sorted(session.workspace.path.iterdir())
+    monkeypatch.setattr(session.jobs, "start", busy)
     for answer in (
         client.post("/api/tables/upload?name=secret.csv", content=b"a,b\n1,2\n"),
         client.post("/api/tables", json={"path": str(census)}),
     ):
         assert answer.status_code == 422
         assert "jobs are running" in answer.text
-    assert sorted(desk.workspace.path.iterdir()) == before
+    assert sorted(session.workspace.path.iterdir()) == before
 
 
 def test_undecided_columns_are_decided_before_a_release(client: TestClient, tmp_path: Path):

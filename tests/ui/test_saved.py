@@ -41,12 +41,14 @@ def people(tmp_path: Path) -> Path:
 def app(state: Path) -> Iterator[TestClient]:
     """Run the app in a folder of its own; at the end it is gone, as if killed, without a word."""
     with Workspace.open() as workspace:
-        desk = AppSession(workspace, Jobs(), SettingsStore(state))
+        session = AppSession(workspace, Jobs(), SettingsStore(state))
         headers = {"Cookie": f"wideberth-{PORT}=cookie", HEADER: "csrf"}
         base = f"http://127.0.0.1:{PORT}/way"
-        with TestClient(create(desk, key=KEY, port=PORT), base_url=base, headers=headers) as client:
+        with TestClient(
+            create(session, key=KEY, port=PORT), base_url=base, headers=headers
+        ) as client:
             yield client
-        for table in desk.tables.values():
+        for table in session.tables.values():
             if table.draft is not None:
                 table.draft.release()  # as the system does when a process is gone
 
@@ -277,8 +279,8 @@ def test_files_that_could_not_be_read_are_not_listed(tmp_path: Path, people: Pat
             "/api/tables/upload?name=torn.parquet", content=torn.read_bytes()
         ).json()["table"]
         until(client, f"/api/tables/{wrong}", "failed")
-        desk: AppSession = client.app.state.desk  # type: ignore[attr-defined]
-        folder = desk.tables[wrong].folder
+        session: AppSession = client.app.state.session  # type: ignore[attr-defined]
+        folder = session.tables[wrong].folder
         assert "torn.parquet" not in client.get("/").text
         assert "cannot be opened" in client.get(f"/tables/{wrong}/data").text
         assert (folder / "torn.parquet").exists()

@@ -178,8 +178,8 @@ def anonymize(
     if key is not None and asked["seed"] is not None:
         raise click.UsageError("give --seed, which is for tests only, or --key, not both")
     where = chosen_engine(engine, master, memory, bucket_rows)
-    where.require_at_hand("--report", report)
-    where.require_at_hand("--threads", asked["threads"])
+    where.require_in_memory("--report", report)
+    where.require_in_memory("--threads", asked["threads"])
     with progress_display() as progress:
         from wideberth.release.anonymize import anonymize as run
 

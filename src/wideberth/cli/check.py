@@ -159,7 +159,7 @@ def check(
     if policy is None and not principles:
         raise click.UsageError("give a policy (-p FILE) or a principle (--principle NAME:P=V,…)")
     where = chosen_engine(engine, master, memory)
-    where.require_at_hand("--claims", claims)
+    where.require_in_memory("--claims", claims)
     trees = assignments(hierarchies, "--hierarchy")
     kinds = assignments(types, "--type")
     with console(stderr=True).status("reading and checking …"):

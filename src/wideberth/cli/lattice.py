@@ -162,10 +162,10 @@ def _render(result: Lattice, name: str, shown: int, out: Console) -> Iterator[Re
 def _legend(result: Lattice) -> Iterator[str]:
     """Yield what is published of each column on each level, by the most frequent value."""
     yield "levels, by what is published most often:"
-    for ladder in result.ground.ladders:
-        named = zip(ladder.levels, result.examples[ladder.name], strict=True)
+    for quasi_level in result.ground.quasi_levels:
+        named = zip(quasi_level.levels, result.examples[quasi_level.name], strict=True)
         said = [f"{level} {'the value' if text is None else text}" for level, text in named]
-        yield f"  {ladder.name}: {', '.join(said)}"
+        yield f"  {quasi_level.name}: {', '.join(said)}"
 
 
 def _nodes(

@@ -232,7 +232,7 @@ class EngineOptions:
         """Whether the table is not read into memory."""
         return self.is_spark or self.memory is not None
 
-    def require_at_hand(self, option: str, given: object) -> None:
+    def require_in_memory(self, option: str, given: object) -> None:
         """Refuse an option that needs the table in memory."""
         if self.elsewhere and given:
             where = "--engine spark" if self.is_spark else "--memory"

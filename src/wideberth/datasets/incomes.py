@@ -295,8 +295,8 @@ class _House:
 
         # Most prices are low, and every one is that of a style.
         scale = np.linspace(np.log(_CHEAPEST), np.log(_DEAREST), 4 * _PRICES)
-        ladder = np.unique(np.exp(scale).astype(np.int64))
-        self.prices = np.sort(rng.choice(ladder, _PRICES, replace=False))
+        quasi_level = np.unique(np.exp(scale).astype(np.int64))
+        self.prices = np.sort(rng.choice(quasi_level, _PRICES, replace=False))
         other = (_PRICES * rng.beta(2, 3, _STYLES - _PRICES)).astype(np.int64)
         self.rank = rng.permutation(np.concatenate([np.arange(_PRICES), other]))
 

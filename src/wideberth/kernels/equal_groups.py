@@ -26,7 +26,7 @@ _NEVER = np.int64(1) << 40
 
 
 def part_buffer_length(rows: int, unit: int) -> int:
-    """Return how long the lines of a desk must be for `rows` rows."""
+    """Return how long the lines of the buffers must be for `rows` rows."""
     return max(rows * (rows // max(unit, 1) + 1), LINES * (rows + 1))
 
 
@@ -251,16 +251,16 @@ def _in_turns(ranks, s, n, g, label, fill, out):
         fill[h] += 1
 
 
-def _hands_apart(rows, s, e, sensitive, judge, desk):
+def _hands_apart(rows, s, e, sensitive, judge, test_buffers):
     """Return how many groups the rows are to be dealt to, 0 if no way is found."""
     n = e - s
     unit, words = judge.unit, (judge.width + 63) >> 6
     if n < unit:
         return np.int64(0)
     others = judge.tests.shape[0] > 0
-    if others and not hold(rows, s, e, np.int64(1), sensitive, judge, desk):
+    if others and not hold(rows, s, e, np.int64(1), sensitive, judge, test_buffers):
         return np.int64(0)
-    held, short = desk[HELD], desk[SHORT]
+    held, short = test_buffers[HELD], test_buffers[SHORT]
     for i in range(n):
         short[i] = sensitive[0, rows[0, s + i]]
     a, b, q = judge.p, judge.alone, judge.q
@@ -288,7 +288,7 @@ def _hands_apart(rows, s, e, sensitive, judge, desk):
             short[REST * line + i] = turned[i]
         for i in range(n):
             turned[i] = short[SLOT * line + i]
-        good = hold(rows, s, e, g, sensitive, judge, desk)
+        good = hold(rows, s, e, g, sensitive, judge, test_buffers)
         for i in range(n):
             turned[i] = short[REST * line + i]
         if good:

@@ -84,10 +84,10 @@ def spaced(rows, s, e, t):
 
 
 @njit(**INNER)
-def _look_around(rows, s, e, sensitive, judge, desk):
+def _look_around(rows, s, e, sensitive, judge, test_buffers):
     """Count the rows near each row, before and behind it; return the most of any row."""
     n = e - s
-    code, near = desk[CODE], desk[NEAR]
+    code, near = test_buffers[CODE], test_buffers[NEAR]
     for i in range(n):
         code[i] = sensitive[0, rows[0, s + i]]
     most = low = high = np.int64(0)
@@ -118,10 +118,15 @@ def _crowded(near, n, g, first, judge):
 
 
 @njit(**INNER, inline="always")  # compiled once, not by itself and again
-def hold(rows, s, e, g, sensitive, judge, desk):
+def hold(rows, s, e, g, sensitive, judge, test_buffers):
     """Return whether each of g hands passes all tests; g below 0 means hands of whole columns."""
     ranks = rows[0, s:e]
-    code, value, count, tally = desk[CODE], desk[VALUE], desk[COUNT], desk[TALLY]
+    code, value, count, tally = (
+        test_buffers[CODE],
+        test_buffers[VALUE],
+        test_buffers[COUNT],
+        test_buffers[TALLY],
+    )
     hands = abs(g)
     width = g if g > 0 else ranks.size // judge.q  # columns
     for hand in range(hands):
@@ -166,10 +171,10 @@ def hold(rows, s, e, g, sensitive, judge, desk):
 
 
 @njit(**JIT)
-def pass_tests(judge, edges, histogram, n, desk):
+def pass_tests(judge, edges, histogram, n, test_buffers):
     """Return whether n rows, known by their histograms, pass all tests."""
     # histogram[edges[a] : edges[a + 1]] is that of attribute a, an entry for each value.
-    value, count, tally = desk[VALUE], desk[COUNT], desk[TALLY]
+    value, count, tally = test_buffers[VALUE], test_buffers[COUNT], test_buffers[TALLY]
     attribute = np.int64(-1)
     entries = np.int64(0)
     for t in range(judge.tests.shape[0]):
@@ -410,7 +415,7 @@ TEST_BUFFERS = types.int64[:, ::1]
 GROUP_COUNT = types.int64(ROWS, types.int64, types.int64, SENSITIVE, GROUP_TESTS, TEST_BUFFERS)
 
 
-def _hands(rows, s, e, sensitive, judge, desk):
+def _hands(rows, s, e, sensitive, judge, test_buffers):
     """Return how many groups the rows are to be dealt to, 0 if they cannot satisfy the demands."""
     # Columns s to e of `rows` hold the rows' ranks, ascending, and below them the last rank in each
     # one's window. Less than 0 means hands of whole columns; see `column_layout`.
@@ -432,11 +437,11 @@ def _hands(rows, s, e, sensitive, judge, desk):
         if not good:
             if not looked:
                 looked = True
-                near = _look_around(rows, s, e, sensitive, judge, desk)
+                near = _look_around(rows, s, e, sensitive, judge, test_buffers)
                 least = max(least, jit_least_group_count(near, n, judge.p, judge.q))
-            crowded = _crowded(desk[NEAR], n, g, max(crowded, 0), judge)
+            crowded = _crowded(test_buffers[NEAR], n, g, max(crowded, 0), judge)
             good = crowded < 0
-        if good and (not tested or hold(rows, s, e, g, sensitive, judge, desk)):
+        if good and (not tested or hold(rows, s, e, g, sensitive, judge, test_buffers)):
             if not (whole and judge.dealt):
                 return g
         elif whole:
@@ -458,7 +463,7 @@ def _hands(rows, s, e, sensitive, judge, desk):
     return np.int64(0)
 
 
-def _hands_by_rank(rows, s, e, sensitive, judge, desk):
+def _hands_by_rank(rows, s, e, sensitive, judge, test_buffers):
     """Return what `_hands` does if there are no tests, and dealing always succeeds."""
     n = e - s
     if n < judge.unit or (judge.q and not spaced(rows, s, e, n * judge.p // judge.q)):

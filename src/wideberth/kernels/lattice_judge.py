@@ -143,7 +143,7 @@ class LatticeTests(NamedTuple):
     tests: Any  # as in `GroupTests`, but an attribute is where its values begin in histograms
     tables: Any  # as in `GroupTests`
     eased: Any  # for each test, the test of a multiset kept of a failing group; or ALL or NOTHING
-    desk: Any  # memory, as in `wideberth.kernels.group_tests`
+    test_buffers: Any  # memory, as in `wideberth.kernels.group_tests`
 
 
 class SuppressionCosts(NamedTuple):
@@ -166,44 +166,48 @@ LOST, SUPPRESSED, KEPT, GROUPS, SQUARES, SQUARES_KEPT, APART = range(7)
 
 
 @njit(**JIT)
-def reach_node(node, pool, layout, room, court, bill):
+def reach_node(node, pool, layout, room, lattice_tests, suppression_costs):
     """Find or make the table of a node, and mark the groups that are large enough."""
     # Returns the number of the table. The rows of smaller groups are lost.
     table = node_table(node, pool, layout, room)
     begin, many = pool.spans[table, BEGIN], pool.spans[table, MANY]
-    sizes, fine, most = pool.sizes[begin : begin + many], bill.fine, bill.most
+    sizes, fine, most = (
+        pool.sizes[begin : begin + many],
+        suppression_costs.fine,
+        suppression_costs.most,
+    )
     lost = squares = np.int64(0)
     for g in range(many):
         n = np.int64(sizes[g])
-        enough = n >= court.unit
+        enough = n >= lattice_tests.unit
         fine[g] = enough
         most[g] = n * enough
         lost += n * (not enough)
         squares += n * n
-    bill.totals[LOST] = lost
-    bill.totals[GROUPS] = many
-    bill.totals[SQUARES] = squares
+    suppression_costs.totals[LOST] = lost
+    suppression_costs.totals[GROUPS] = many
+    suppression_costs.totals[SQUARES] = squares
     return table
 
 
 @njit(**JIT)
-def judge_node_groups(table, pool, court, bill):
+def judge_node_groups(table, pool, lattice_tests, suppression_costs):
     """Put all groups to all tests; return how many rows are lost here and below."""
     begin, many = pool.spans[table, BEGIN], pool.spans[table, MANY]
-    lost = bill.totals[LOST]
+    lost = suppression_costs.totals[LOST]
     for g in range(many):
-        if lost > court.limit:
+        if lost > lattice_tests.limit:
             break
-        kept = np.int64(bill.most[g])
+        kept = np.int64(suppression_costs.most[g])
         if kept == 0:
             continue
         attribute = np.int64(-1)
         entries = 0
-        for t in range(court.tests.shape[0]):
-            test = court.tests[t]
+        for t in range(lattice_tests.tests.shape[0]):
+            test = lattice_tests.tests[t]
             if test[ATTRIBUTE] != attribute:
                 attribute = test[ATTRIBUTE]
-                entries = _histogram(begin + g, test, pool, court.desk)
+                entries = _histogram(begin + g, test, pool, lattice_tests.test_buffers)
             size, line = np.int64(pool.sizes[begin + g]), COUNT
             cap = low = np.int64(0)
             high = np.int64(-1)  # the highest cap that passes is between low and high
@@ -212,24 +216,33 @@ def judge_node_groups(table, pool, court, bill):
                 # would take twice as long to compile.
                 good = _passes(
                     test,
-                    court.tables,
+                    lattice_tests.tables,
                     size,
                     entries,
-                    court.desk[VALUE],
-                    court.desk[line],
-                    court.desk[TALLY],
+                    lattice_tests.test_buffers[VALUE],
+                    lattice_tests.test_buffers[line],
+                    lattice_tests.test_buffers[TALLY],
                 )
                 if line == COUNT:
                     if good:
                         break
-                    bill.fine[g] = 0
-                    test = court.eased[t]
+                    suppression_costs.fine[g] = 0
+                    test = lattice_tests.eased[t]
                     if test[KIND] != kinds.ENTROPY and test[KIND] != kinds.RECURSIVE:
-                        kept = min(kept, _most(test, court.tables, size, entries, court.desk))
+                        kept = min(
+                            kept,
+                            _most(
+                                test,
+                                lattice_tests.tables,
+                                size,
+                                entries,
+                                lattice_tests.test_buffers,
+                            ),
+                        )
                         break
                     line = CODE
                     for e in range(entries):
-                        high = max(high, court.desk[COUNT, e])
+                        high = max(high, lattice_tests.test_buffers[COUNT, e])
                 elif good:
                     low = cap
                 else:
@@ -238,22 +251,22 @@ def judge_node_groups(table, pool, court, bill):
                 if low >= high:  # entropy: some of the values may have one more
                     some = low or test[NUMBERS + 3]
                     cap = low + 1 if some and test[KIND] == kinds.ENTROPY else low
-                size = _cap(test, court.tables, entries, court.desk, cap)
+                size = _cap(test, lattice_tests.tables, entries, lattice_tests.test_buffers, cap)
                 if low >= high:
                     kept = min(kept, size)
                     break
-        if kept < court.unit:
+        if kept < lattice_tests.unit:
             kept = np.int64(0)
-        lost += bill.most[g] - kept
-        bill.most[g] = kept
-    bill.totals[LOST] = lost
+        lost += suppression_costs.most[g] - kept
+        suppression_costs.most[g] = kept
+    suppression_costs.totals[LOST] = lost
     return lost
 
 
 @njit(**INNER, inline="always")
-def _histogram(group, test, pool, desk):
-    """Put the histogram of an attribute on the desk; return how many entries it has."""
-    value, count = desk[VALUE], desk[COUNT]
+def _histogram(group, test, pool, test_buffers):
+    """Put the histogram of an attribute in the buffers; return how many entries it has."""
+    value, count = test_buffers[VALUE], test_buffers[COUNT]
     first = test[ATTRIBUTE]
     entries = 0
     if pool.start.size:
@@ -272,11 +285,11 @@ def _histogram(group, test, pool, desk):
 
 
 @njit(**INNER)
-def _most(test, tables, n, entries, desk):
+def _most(test, tables, n, entries, test_buffers):
     """Return the size of the largest multiset within a group that passes a test, or more."""
     kind = test[KIND]
     at = test[OFFSET]
-    value, count, tally = desk[VALUE], desk[COUNT], desk[TALLY]
+    value, count, tally = test_buffers[VALUE], test_buffers[COUNT], test_buffers[TALLY]
     p, q, third = test[NUMBERS], test[NUMBERS + 1], test[NUMBERS + 2]
     # By halving: each of these tests fails for all larger sizes once it fails for one (the proofs
     # are with `wideberth.algorithms.suppression`).
@@ -289,7 +302,7 @@ def _most(test, tables, n, entries, desk):
         best = np.int64(count[entries - 1]) if free else np.int64(0)
         while low < high:  # the largest crowd that is no more than its share of what is kept then
             crowd = (low + high + 1) // 2
-            kept = _thin(at, tables, entries, value, count, crowd, desk[CODE])
+            kept = _thin(at, tables, entries, value, count, crowd, test_buffers[CODE])
             if crowd <= kept * p // q:
                 low = crowd
                 best = kept
@@ -327,17 +340,17 @@ def _most(test, tables, n, entries, desk):
 
 
 @njit(**INNER, inline="always")
-def _cap(test, tables, entries, desk, cap):
+def _cap(test, tables, entries, test_buffers, cap):
     """Cap the counts, but not those of values that may be disclosed; return their sum."""
     kept = np.int64(0)
     for e in range(entries):
-        count = desk[COUNT, e]
+        count = test_buffers[COUNT, e]
         if test[KIND] == kinds.RECURSIVE:
-            free = tables[test[OFFSET] + desk[VALUE, e]] != 0
+            free = tables[test[OFFSET] + test_buffers[VALUE, e]] != 0
         else:
-            free = test[NUMBERS + 3] != 0 and desk[VALUE, e] == test[NUMBERS + 2]
-        desk[CODE, e] = count if free else min(count, cap)
-        kept += desk[CODE, e]
+            free = test[NUMBERS + 3] != 0 and test_buffers[VALUE, e] == test[NUMBERS + 2]
+        test_buffers[CODE, e] = count if free else min(count, cap)
+        kept += test_buffers[CODE, e]
     return kept
 
 
@@ -357,20 +370,25 @@ def _thin(at, tables, entries, value, count, crowd, quota):
 
 
 @njit(**JIT)
-def weigh_suppression(node, table, pool, layout, court, bill):
+def weigh_suppression(node, table, pool, layout, lattice_tests, suppression_costs):
     """Add up what suppression costs here, and what lost rows will cost in all finer nodes."""
     begin, many = pool.spans[table, BEGIN], pool.spans[table, MANY]
-    sizes, bad, most, totals = pool.sizes[begin : begin + many], bill.bad, bill.most, bill.totals
+    sizes, bad, most, totals = (
+        pool.sizes[begin : begin + many],
+        suppression_costs.bad,
+        suppression_costs.most,
+        suppression_costs.totals,
+    )
     failing = 0
     for g in range(many):
         bad[failing] = g
-        failing += bill.fine[g] == 0
+        failing += suppression_costs.fine[g] == 0
     suppressed = squares = apart = np.int64(0)
     for b in range(failing):
         n = np.int64(sizes[bad[b]])
         suppressed += n
         squares += n * n
-        apart += (n - most[bad[b]]) * (court.rows - n)
+        apart += (n - most[bad[b]]) * (lattice_tests.rows - n)
     totals[SUPPRESSED] = suppressed
     totals[KEPT] = many - failing
     totals[SQUARES_KEPT] = totals[SQUARES] - squares
@@ -378,12 +396,12 @@ def weigh_suppression(node, table, pool, layout, court, bill):
     for i in range(node.size):
         fields = layout.fields[i]
         keys = pool.keys[fields[WORD], begin : begin + many]
-        prices = bill.prices[bill.at[i, node[i]] :]
+        prices = suppression_costs.prices[suppression_costs.at[i, node[i]] :]
         here = below = 0.0
         for b in range(failing):
             g = bad[b]
             price = prices[(keys[g] >> fields[SHIFT]) & fields[MASK]]
             here += sizes[g] * price
             below += (sizes[g] - most[g]) * price
-        bill.costs[0, i] = here
-        bill.costs[1, i] = below
+        suppression_costs.costs[0, i] = here
+        suppression_costs.costs[1, i] = below

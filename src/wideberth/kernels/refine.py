@@ -167,7 +167,7 @@ _FIXED = 15
 
 
 @njit(**{**POINTED, "_nrt": True})
-def solve(hands, block, chosen, n, g, style, sensitive, judge, desk, out, sizes, dealt):
+def solve(hands, block, chosen, n, g, style, sensitive, judge, test_buffers, out, sizes, dealt):
     """Take chosen rows, to be dealt to g hands as they are, apart; return the loss."""
     # The leaves' rows go to `out`. From place 1 on, `sizes` and `dealt` get the leaves' sizes and
     # hands; sizes[0] is how many there are.
@@ -228,7 +228,7 @@ def solve(hands, block, chosen, n, g, style, sensitive, judge, desk, out, sizes,
                         rows[0, k] = block.rows[0, chosen[i]]
                         rows[1, k] = block.rows[1, chosen[i]]
                         k += 1
-                g1, g2 = g2, hands(rows, np.int64(0), k, sensitive, judge, desk)
+                g1, g2 = g2, hands(rows, np.int64(0), k, sensitive, judge, test_buffers)
                 if not g2:
                     break
             if not g2:
@@ -246,7 +246,7 @@ def solve(hands, block, chosen, n, g, style, sensitive, judge, desk, out, sizes,
                     style,
                     sensitive,
                     judge,
-                    desk,
+                    test_buffers,
                     room[9 + side],
                     room[11 + side],
                     room[13 + side],
@@ -297,7 +297,7 @@ def _solve_pools(
     style,
     sensitive,
     judge,
-    desk,
+    test_buffers,
     block,
     room,
     new,
@@ -338,7 +338,7 @@ def _solve_pools(
         for j in range(n):
             block.ties[0, keys[j] % n] = j
             block.ties[1, j] = keys[j] % n
-        g = hands(block.rows, np.int64(0), n, sensitive, judge, desk)
+        g = hands(block.rows, np.int64(0), n, sensitive, judge, test_buffers)
         before = -1.0
         if g and pool_begins[i + 1] - pool_begins[i] > 1:
             before = 0.0
@@ -351,7 +351,7 @@ def _solve_pools(
         after = 0.0
         if g:
             after = solve(
-                hands, block, chosen, n, g, style, sensitive, judge, desk, out, sizes, dealt
+                hands, block, chosen, n, g, style, sensitive, judge, test_buffers, out, sizes, dealt
             )
         if not g or (before >= 0 and after >= before):
             sizes[0] = 0

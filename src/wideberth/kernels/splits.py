@@ -170,15 +170,15 @@ def _move_both(cut, v, source, target, s, e, k):
 
 
 @njit(**INNER)
-def _note(bench, many, loss, a, v, k):
-    bench.loss[LOSS, many] = loss
-    bench.loss[BY, many] = a
-    bench.loss[VALUE, many] = v
-    bench.loss[LEFT, many] = k
+def _note(cut_buffers, many, loss, a, v, k):
+    cut_buffers.loss[LOSS, many] = loss
+    cut_buffers.loss[BY, many] = a
+    cut_buffers.loss[VALUE, many] = v
+    cut_buffers.loss[LEFT, many] = k
     return many + 1
 
 
-def _median_cuts(codes, s, e, lo, hi, places, unit, bench):
+def _median_cuts(codes, s, e, lo, hi, places, unit, cut_buffers):
     """Propose one cut per attribute, the nearest to its median."""
     d = codes.shape[0]
     n = e - s
@@ -186,7 +186,7 @@ def _median_cuts(codes, s, e, lo, hi, places, unit, bench):
     for a in range(d):
         if lo[a] == hi[a]:
             continue
-        v, k = _nearest_median(codes[a, s:e], np.int64(lo[a]), np.int64(hi[a]), bench.keys)
+        v, k = _nearest_median(codes[a, s:e], np.int64(lo[a]), np.int64(hi[a]), cut_buffers.keys)
         if k < unit or n - k < unit:
             continue
         left = right = np.int64(0)
@@ -194,18 +194,18 @@ def _median_cuts(codes, s, e, lo, hi, places, unit, bench):
             x1, y1, x2, y2 = _boxes(codes[a, s:e], v, codes[b, s:e], hi[b])
             left += places[b, y1] - places[b, x1]
             right += places[b, y2] - places[b, x2]
-            ends = bench.extremes[a]
+            ends = cut_buffers.extremes[a]
             ends[0, b], ends[1, b], ends[2, b], ends[3, b] = x1, y1, x2, y2
-        many = _note(bench, many, k * left + (n - k) * right, a, v, k)
+        many = _note(cut_buffers, many, k * left + (n - k) * right, a, v, k)
     return many
 
 
-def _value_cuts(codes, s, e, lo, hi, places, unit, bench):
+def _value_cuts(codes, s, e, lo, hi, places, unit, cut_buffers):
     """Propose every cut between two values that leaves both halves enough rows."""
     d = codes.shape[0]
     n = e - s
     many = np.int64(0)
-    least, most = bench.box[0], bench.box[1]
+    least, most = cut_buffers.box[0], cut_buffers.box[1]
     for a in range(d):
         if lo[a] == hi[a]:
             continue
@@ -215,8 +215,8 @@ def _value_cuts(codes, s, e, lo, hi, places, unit, bench):
         # What lies at each value: rows and extremes. Where values are many, by sorting the rows.
         sparse = span > 4 * n
         steps = n if sparse else span
-        keys = bench.keys[:steps]
-        behind = bench.keys[steps : 2 * steps + 1]
+        keys = cut_buffers.keys[:steps]
+        behind = cut_buffers.keys[steps : 2 * steps + 1]
         if sparse:
             for i in range(n):
                 keys[i] = (line[i] - first) * n + i
@@ -225,8 +225,8 @@ def _value_cuts(codes, s, e, lo, hi, places, unit, bench):
             for v in range(span):
                 keys[v] = 0
                 for b in range(d):
-                    bench.extremes[v, 0, b] = hi[b]
-                    bench.extremes[v, 1, b] = lo[b]
+                    cut_buffers.extremes[v, 0, b] = hi[b]
+                    cut_buffers.extremes[v, 1, b] = lo[b]
             for i in range(n):
                 keys[line[i] - first] += 1
             for b in range(d):
@@ -234,7 +234,7 @@ def _value_cuts(codes, s, e, lo, hi, places, unit, bench):
                     other = codes[b, s:e]
                     for i in range(n):
                         x = np.int32(other[i])
-                        ends = bench.extremes[line[i] - first]
+                        ends = cut_buffers.extremes[line[i] - first]
                         ends[0, b] = min(ends[0, b], x)
                         ends[1, b] = max(ends[1, b], x)
         for side in range(2):  # from the end, what lies behind each cut; then from the start
@@ -260,8 +260,8 @@ def _value_cuts(codes, s, e, lo, hi, places, unit, bench):
                         least[b] = min(least[b], x)
                         most[b] = max(most[b], x)
                     else:
-                        least[b] = min(least[b], bench.extremes[j, 0, b])
-                        most[b] = max(most[b], bench.extremes[j, 1, b])
+                        least[b] = min(least[b], cut_buffers.extremes[j, 0, b])
+                        most[b] = max(most[b], cut_buffers.extremes[j, 1, b])
                     extent += places[b, most[b]] - places[b, least[b]]
                 if side == 0:
                     behind[j] = extent
@@ -269,7 +269,7 @@ def _value_cuts(codes, s, e, lo, hi, places, unit, bench):
                     if sparse and keys[j + 1] // n == keys[j] // n:
                         continue
                     loss = upto * extent + (n - upto) * behind[j + 1]
-                    many = _note(bench, many, loss, a, v, upto)
+                    many = _note(cut_buffers, many, loss, a, v, upto)
     return many
 
 
@@ -288,8 +288,8 @@ def _subtree(
     once,
     sensitive,
     judge,
-    desk,
-    bench,
+    test_buffers,
+    cut_buffers,
     leaves,
 ):
     """Take a node apart, depth first, down to leaves; or cut it but once."""
@@ -299,13 +299,13 @@ def _subtree(
     # If `once`, returns how many rows went to the left, 0 if there is no cut; the rows are then in
     # the other buffers, and the halves' boxes on the bench.
     d = lo.size
-    stack = bench.stack
+    stack = cut_buffers.stack
     stack[0, 0], stack[0, 1], stack[0, 2] = s, e, side
     for b in range(d):
         stack[0, 3 + b] = lo[b]
         stack[0, 3 + d + b] = hi[b]
     depth = 1
-    low, high = bench.box[4], bench.box[5]
+    low, high = cut_buffers.box[4], cut_buffers.box[5]
     while depth:
         depth -= 1
         s, e, side = stack[depth, 0], stack[depth, 1], stack[depth, 2]
@@ -317,17 +317,17 @@ def _subtree(
         n = e - s
         many = np.int64(0)
         if n >= 2 * judge.unit and n >= block:
-            many = propose(here.codes, s, e, low, high, places, judge.unit, bench)
+            many = propose(here.codes, s, e, low, high, places, judge.unit, cut_buffers)
         # Losses and positions in one number, if need be with less precise losses.
-        heap = bench.loss[HEAP]
+        heap = cut_buffers.loss[HEAP]
         worst = np.int64(0)
         for i in range(many):
-            worst = max(worst, bench.loss[LOSS, i])
+            worst = max(worst, cut_buffers.loss[LOSS, i])
         shift = 0
         while (worst >> shift) > 2**62 // max(many, 1):
             shift += 1
         for i in range(many):
-            heap[i] = (bench.loss[LOSS, i] >> shift) * many + i
+            heap[i] = (cut_buffers.loss[LOSS, i] >> shift) * many + i
         heapify(heap, many)
         waiting = many
         effort = jit_cut_tries(EFFORT_AT_VALUES, n, judge.dealt)
@@ -338,26 +338,26 @@ def _subtree(
             waiting -= 1
             heap[0] = heap[waiting]
             sift(heap, waiting, np.int64(0))
-            v = bench.loss[VALUE, i]
-            k = bench.loss[LEFT, i]
-            line = here.codes[bench.loss[BY, i], s:e]
+            v = cut_buffers.loss[VALUE, i]
+            k = cut_buffers.loss[LEFT, i]
+            line = here.codes[cut_buffers.loss[BY, i], s:e]
             _move_both(line, v, here.rows, there.rows, s, e, k)
             good = np.int64(1)
             for half in range(2):
                 first = s if half == 0 else s + k
                 last = s + k if half == 0 else e
                 if good:
-                    good = hands(there.rows, first, last, sensitive, judge, desk)
+                    good = hands(there.rows, first, last, sensitive, judge, test_buffers)
             if good:
-                ends = bench.extremes[bench.loss[BY, i] % bench.extremes.shape[0]]
+                ends = cut_buffers.extremes[cut_buffers.loss[BY, i] % cut_buffers.extremes.shape[0]]
                 for b in range(d):
                     _move(line, v, here.codes[b, s:e], there.codes[b, s:e], k)
                     if ends.shape[0] == 4:  # the boxes are known
                         x1, y1, x2, y2 = ends[0, b], ends[1, b], ends[2, b], ends[3, b]
                     else:
                         x1, y1, x2, y2 = _boxes(line, v, here.codes[b, s:e], high[b])
-                    bench.box[0, b], bench.box[1, b] = x1, y1
-                    bench.box[2, b], bench.box[3, b] = x2, y2
+                    cut_buffers.box[0, b], cut_buffers.box[1, b] = x1, y1
+                    cut_buffers.box[2, b], cut_buffers.box[3, b] = x2, y2
             else:
                 k = np.int64(0)
         if once:
@@ -369,8 +369,8 @@ def _subtree(
                 stack[depth, 1] = s + k if left else e
                 stack[depth, 2] = 1 - side
                 for b in range(d):
-                    stack[depth, 3 + b] = bench.box[0 if left else 2, b]
-                    stack[depth, 3 + d + b] = bench.box[1 if left else 3, b]
+                    stack[depth, 3 + b] = cut_buffers.box[0 if left else 2, b]
+                    stack[depth, 3 + d + b] = cut_buffers.box[1 if left else 3, b]
                 depth += 1
         else:
             for i in range(s, e):
@@ -379,7 +379,7 @@ def _subtree(
                 for i in range(s, e):
                     front.codes[b, i] = here.codes[b, i]
             leaves.sizes[s // judge.unit] = n
-            leaves.hands[s // judge.unit] = hands(here.rows, s, e, sensitive, judge, desk)
+            leaves.hands[s // judge.unit] = hands(here.rows, s, e, sensitive, judge, test_buffers)
     return np.int64(0)
 
 

@@ -47,7 +47,7 @@ class ScanArrays(NamedTuple):
 
 
 @njit(**JIT)
-def look(codes, views, begins, cells, cell_begins, paths, questions, sheets):
+def look(codes, views, begins, cells, cell_begins, paths, questions, scan_counts):
     """Look at rows once; codes and sensitive values have a line for each attribute."""
     d, n = codes.shape
     for i in range(n):
@@ -64,8 +64,8 @@ def look(codes, views, begins, cells, cell_begins, paths, questions, sheets):
         if table >= 0:
             for a in range(d):
                 cell = begins[a] + codes[a, i]
-                sheets.counts[table, cell] += 1
-                low, high = sheets.lows[table, cell], sheets.highs[table, cell]
+                scan_counts.counts[table, cell] += 1
+                low, high = scan_counts.lows[table, cell], scan_counts.highs[table, cell]
                 for b in range(d):
                     x = codes[b, i]
                     if x < low[b]:
@@ -78,7 +78,7 @@ def look(codes, views, begins, cells, cell_begins, paths, questions, sheets):
             by = questions.by[q]
             if by < 0 or codes[by, i] <= questions.value[q]:
                 for j in range(views.shape[0]):
-                    sheets.histograms[q, cells[cell_begins[j] + views[j, i]]] += 1
+                    scan_counts.histograms[q, cells[cell_begins[j] + views[j, i]]] += 1
 
 
 @njit(**JIT)

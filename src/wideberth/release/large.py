@@ -112,13 +112,13 @@ def _by_splitting(
     request: Request, job: BoundRequest, engine: Engine, clock: Clock, at_a_time: int
 ) -> dict[str, Any]:
     """Grow the upper part of the split tree, and finish its leaves."""
-    court = job.court()
+    node_judge = job.node_judge()
     with clock("encoding", job.rows):
         engine.encode(job)
     with clock("splitting"):
         tree = SplitTreeBuilder(
             job.task,
-            court,
+            node_judge,
             rows=job.rows,
             paper=job.cuts == "paper",
             bucket_rows=at_a_time,

@@ -80,19 +80,19 @@ class LatticeRecoding:
     @cached_property
     def _columns(self) -> Sequence[tuple[pl.Series, Codes, Floats]]:
         """By quasi-identifier: labels, the label of each row, and the extent of each row's."""
-        return [self._column(i) for i in range(len(self.made.ground.ladders))]
+        return [self._column(i) for i in range(len(self.made.ground.quasi_levels))]
 
     def _column(self, i: int) -> tuple[pl.Series, Codes, Floats]:
-        ladder = self.made.ground.ladders[i]
+        quasi_level = self.made.ground.quasi_levels[i]
         label = np.empty(self.made.ground.entries, dtype=np.int64)
         extent = np.empty(self.made.ground.entries)
         texts: list[str | None] = []
         for one in self.made.rounds:
-            rung = one.node[i]
-            codes = ladder.codes[rung][ladder.quasi.codes[one.entries]]
+            level_index = one.node[i]
+            codes = quasi_level.codes[level_index][quasi_level.quasi.codes[one.entries]]
             label[one.entries] = codes + len(texts)
-            extent[one.entries] = ladder.extents(rung)[codes]
-            texts += _labels(ladder, rung)
+            extent[one.entries] = quasi_level.extents(level_index)[codes]
+            texts += _labels(quasi_level, level_index)
         # Only what is published, and each text once, whichever rounds have it.
         used, which = compress(label[self.rows], len(texts))
         number = {text: place for place, text in enumerate(dict.fromkeys(texts[i] for i in used))}
@@ -112,31 +112,31 @@ class LatticeRecoding:
         """Return what a round publishes for each code of each quasi-identifier."""
         # By this, rows can be published that are not here themselves, only tuples of their codes.
         said = {}
-        for ladder, rung in zip(self.made.ground.ladders, one.node, strict=True):
-            texts = _labels(ladder, rung)
-            said[ladder.name] = [texts[code] for code in ladder.codes[rung]]
+        for quasi_level, level_index in zip(self.made.ground.quasi_levels, one.node, strict=True):
+            texts = _labels(quasi_level, level_index)
+            said[quasi_level.name] = [texts[code] for code in quasi_level.codes[level_index]]
         return said
 
     def recoded(self, order: Ints) -> RecodedColumns:
         """Return what is published, the kept rows in a new order."""
         columns, losses = {}, {}
-        ladders, held = self.made.ground.ladders, self.made.ground.weights
+        quasi_levels, held = self.made.ground.quasi_levels, self.made.ground.weights
         if held is not None:
             held = held[self.rows]
-        for ladder, (texts, label, extent) in zip(ladders, self._columns, strict=True):
+        for quasi_level, (texts, label, extent) in zip(quasi_levels, self._columns, strict=True):
             said = PublishedValues(texts, np.arange(len(texts)))
-            columns[ladder.name] = [said.by_row(label[order]).alias(ladder.name)]
-            losses[ladder.name] = float(np.average(extent, weights=held))
-        weights = [ladder.quasi.weight for ladder in ladders]
+            columns[quasi_level.name] = [said.by_row(label[order]).alias(quasi_level.name)]
+            losses[quasi_level.name] = float(np.average(extent, weights=held))
+        weights = [quasi_level.quasi.weight for quasi_level in quasi_levels]
         return RecodedColumns(
             columns, losses, float(np.average(list(losses.values()), weights=weights))
         )
 
 
-def _labels(ladder: QuasiLevels, rung: int) -> list[str | None]:
+def _labels(quasi_level: QuasiLevels, level_index: int) -> list[str | None]:
     """Return what is published for each code; the top says that the value may be missing."""
-    labels = ladder.labels(rung)
-    if ladder.quasi.domain.missing is not None and None not in labels:
+    labels = quasi_level.labels(level_index)
+    if quasi_level.quasi.domain.missing is not None and None not in labels:
         return [None if label is None else label + OR_MISSING for label in labels]
     return labels
 
@@ -272,9 +272,9 @@ def lattice_problem(
             + names,
             hint=hierarchy_hint(lacking[0]),
         )
-    ladders = [QuasiLevels.of(quasi, how.levels.get(quasi.name)) for quasi in quasis]
-    limit = int(fraction(how.suppression_limit) * ladders[0].rows)
-    return LatticeProblem(ladders, demands, limit, weights)
+    quasi_levels = [QuasiLevels.of(quasi, how.levels.get(quasi.name)) for quasi in quasis]
+    limit = int(fraction(how.suppression_limit) * quasi_levels[0].rows)
+    return LatticeProblem(quasi_levels, demands, limit, weights)
 
 
 def settings_of(how: Transform) -> SearchSettings:
@@ -294,7 +294,7 @@ def lattice_account(made: Generalization) -> dict[str, Any]:
         "measure": made.measure.name,
         "rounds": [
             {
-                "levels": node_levels(made.ground.ladders, one.node),
+                "levels": node_levels(made.ground.quasi_levels, one.node),
                 "rows": made.ground.rows_of(one.entries),
                 "score": _short(one.found.score) if open_ else None,
                 "no_better_than": _short(one.found.bound) if open_ else None,
@@ -382,8 +382,10 @@ class Lattice:
     @property
     def examples(self) -> dict[str, list[str | None]]:
         """By quasi-identifier, what is published most often on each level; None for the values."""
-        ladders = self.ground.ladders
-        return {x.name: [x.example(rung) for rung in range(len(x))] for x in ladders}
+        quasi_levels = self.ground.quasi_levels
+        return {
+            x.name: [x.example(level_index) for level_index in range(len(x))] for x in quasi_levels
+        }
 
     @property
     def nodes(self) -> int:
@@ -393,7 +395,9 @@ class Lattice:
     @property
     def highest(self) -> dict[str, int]:
         """The highest level of each quasi-identifier's hierarchy, whether it may be used or not."""
-        return {ladder.name: ladder.tree.height for ladder in self.ground.ladders}
+        return {
+            quasi_level.name: quasi_level.tree.height for quasi_level in self.ground.quasi_levels
+        }
 
     @property
     def measure(self) -> str:
@@ -428,7 +432,7 @@ class Lattice:
 
     def figures(self, node: LatticeNode) -> NodeFigures:
         """Measure a node in every way."""
-        ladders, rows = self.ground.ladders, self.ground.rows
+        quasi_levels, rows = self.ground.quasi_levels, self.ground.rows
         verdict = self.verdict(node)
         scores: dict[str, float] = {}
         for name, one in NODE_MEASURES.items():
@@ -437,12 +441,12 @@ class Lattice:
             elif isinstance(one, AttributeMeasure):
                 prices = self._prices[name]
                 costs = self.engine.price(node, prices)
-                scores[name] = float(one.unbend(one.total(prices, ladders, node, costs)))
+                scores[name] = float(one.unbend(one.total(prices, quasi_levels, node, costs)))
         if self._own is not None:
             scores[self.measure] = self._own.score(node, verdict)
         known = self.found_minimal
         return NodeFigures(
-            levels=node_levels(ladders, node),
+            levels=node_levels(quasi_levels, node),
             suppressed=verdict.suppressed,
             groups=verdict.kept,
             scores=scores,
@@ -453,7 +457,7 @@ class Lattice:
     def _prices(self) -> dict[str, Prices]:
         named = NODE_MEASURES.items()
         return {
-            name: Prices(self.ground.ladders, one.price)
+            name: Prices(self.ground.quasi_levels, one.price)
             for name, one in named
             if isinstance(one, AttributeMeasure)
         }
@@ -473,7 +477,10 @@ class Lattice:
         limit = Fraction(self.ground.limit, self.ground.rows)
         return {
             "rows": self.ground.rows,
-            "quasi": {ladder.name: list(ladder.levels) for ladder in self.ground.ladders},
+            "quasi": {
+                quasi_level.name: list(quasi_level.levels)
+                for quasi_level in self.ground.quasi_levels
+            },
             "examples": self.examples,
             "principles": list(self.principles),
             "suppression_limit": {"rows": self.ground.limit, "share": float(limit)},

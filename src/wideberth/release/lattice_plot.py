@@ -123,7 +123,7 @@ def _above_another(admissible: Bools) -> Bools:
 
 def _heights(result: Lattice) -> Ints:
     """Return the sum of the levels of each node."""
-    return result.ground.shape.heights + sum(x.levels[0] for x in result.ground.ladders)
+    return result.ground.shape.heights + sum(x.levels[0] for x in result.ground.quasi_levels)
 
 
 def _diagram(result: Lattice, kinds: Any) -> dict[str, Any]:
@@ -180,7 +180,7 @@ def _diagram(result: Lattice, kinds: Any) -> dict[str, Any]:
             "color": _scale("kind", 1, legend=None),
         },
     }
-    names = ", ".join(ladder.name for ladder in result.ground.ladders)
+    names = ", ".join(quasi_level.name for quasi_level in result.ground.quasi_levels)
     return _framed(result, f"Each box: the levels of {names}", space, [edges, boxes, labels])
 
 
@@ -209,7 +209,10 @@ def _edges(heights: Ints, places: dict[LatticeNode, float]) -> list[dict[str, fl
 
 
 def _label(result: Lattice, node: LatticeNode) -> str:
-    levels = (ladder.levels[r] for ladder, r in zip(result.ground.ladders, node, strict=True))
+    levels = (
+        quasi_level.levels[r]
+        for quasi_level, r in zip(result.ground.quasi_levels, node, strict=True)
+    )
     return ",".join(map(str, levels))
 
 

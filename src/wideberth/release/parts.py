@@ -111,14 +111,14 @@ class BoundRequest:
         """The demands without rows, for judging by histograms."""
         return SplitProblem(self.quasis, self.demands, self.key, ())
 
-    def court(self, **settings: Any) -> HistogramJudge:
+    def node_judge(self, **settings: Any) -> HistogramJudge:
         """Return the judge of nodes."""
         return HistogramJudge(self.task, **settings)
 
-    def views(self, court: HistogramJudge) -> list[int]:
-        """Return the line of codes that each attribute of a court is read from."""
+    def views(self, node_judge: HistogramJudge) -> list[int]:
+        """Return the line of codes that each attribute of a judge is read from."""
         lines = {id(column): place for place, column in enumerate(self.columns)}
-        return [len(self.quasis) + lines[id(column)] for column in court.columns]
+        return [len(self.quasis) + lines[id(column)] for column in node_judge.columns]
 
     @property
     def slim(self) -> BoundRequest:

@@ -213,21 +213,21 @@ def run_audit(
     believed = Priors.read(priors, sensed, given.attributes)
     everybody = given.population if population is None else population
     with ThreadPoolExecutor(1) as pool:  # much of the work lets other threads work meanwhile
-        laid = _lay_out(pool, replace(taken, examined=given), everybody, everyone, worst)
-        published, cover = laid.published, laid.cover
+        audit_work = _lay_out(pool, replace(taken, examined=given), everybody, everyone, worst)
+        published, cover = audit_work.published, audit_work.cover
         if cover is not None:
             require_matching_original(published, cover, sensed)
         determining = pool.submit(judge_determined, taken, published, sensed)
         attributes = [
-            _learn(one, laid, _settings(one, epsilon, limits or {}, near, believed), believed)
+            _learn(one, audit_work, _settings(one, epsilon, limits or {}, near, believed), believed)
             for one in sensed
         ]
-        checked, traces = laid.checking.result(), laid.tracing.result()
-        disclosures, overlooked = laid.disclosing.result()
+        checked, traces = audit_work.checking.result(), audit_work.tracing.result()
+        disclosures, overlooked = audit_work.disclosing.result()
         determined, left = determining.result()
     identity = IdentityRisk.of(
-        laid.alike.sizes().sizes,
-        population=None if laid.matched is None else laid.matched.counts,
+        audit_work.alike.sizes().sizes,
+        population=None if audit_work.matched is None else audit_work.matched.counts,
         covering=None if cover is None else group_identification_risk(published, cover),
     )
     sampled = cover is not None and not cover.exact
@@ -260,7 +260,7 @@ def run_audit(
     worth = detail(given, original, published, manifest=taken.manifest)
     return Audit(
         rows=frame.height,
-        groups=laid.groups.count,
+        groups=audit_work.groups.count,
         boxes=published.boxes.count,
         original_rows=None if original is None else original.height,
         suppressed=None if original is None else original.height - frame.height,
@@ -281,7 +281,7 @@ def run_audit(
             *_looked_at(published, cover),
             *overlooked,
             *left,
-            *_in_doubt(laid.matched, identity),
+            *_in_doubt(audit_work.matched, identity),
             *(note for one in sensed for note in one.notes),
             *_own_epsilon(attributes),
         ],
@@ -419,11 +419,16 @@ def _settings(
 
 
 def _learn(
-    sensed: AuditedAttribute, laid: _AuditWork, settings: AdversarySettings, believed: Priors | None
+    sensed: AuditedAttribute,
+    audit_work: _AuditWork,
+    settings: AdversarySettings,
+    believed: Priors | None,
 ) -> AttributeResult:
     """Measure what is learnt of one attribute, with the group known and without."""
-    domain, published, cover = sensed.domain, laid.published, laid.cover
-    known = learn(VictimClasses.known(laid.groups.histograms(sensed.column)), domain, settings)
+    domain, published, cover = sensed.domain, audit_work.published, audit_work.cover
+    known = learn(
+        VictimClasses.known(audit_work.groups.histograms(sensed.column)), domain, settings
+    )
     covering, victims = None, None
     if cover is not None:
         covering = learn(faced_groups(sensed, published, cover), domain, settings)

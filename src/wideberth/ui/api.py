@@ -61,9 +61,9 @@ def routes() -> list[Route]:
 
 
 def session_of(request: Request) -> AppSession:
-    """Return the desk that the app serves."""
-    desk: AppSession = request.app.state.desk
-    return desk
+    """Return the session that the app serves."""
+    session: AppSession = request.app.state.session
+    return session
 
 
 def requested_table(request: Request) -> OpenTable:
@@ -96,23 +96,23 @@ async def open_path(request: Request) -> Response:
 
 async def upload(request: Request) -> Response:
     """Take in a file piece by piece, without ever holding all of it, and open it."""
-    desk = session_of(request)
+    session = session_of(request)
     name = safe_name(request.query_params.get("name", ""))
     draft = requested_settings(request, request.query_params.get("draft"))
-    number, folder = desk.new_folder()
+    number, folder = session.new_folder()
     try:
-        with desk.workspace.file(folder, name) as file:
+        with session.workspace.file(folder, name) as file:
             await _store(request.stream(), file)
     except ClientDisconnect:  # nobody waits for an answer
-        desk.discard(folder)
+        session.discard(folder)
         return Response(status_code=400)
     except OSError as error:
-        desk.discard(folder)
+        session.discard(folder)
         raise OutputError(
             f"the upload could not be kept: {error.strerror}",
             hint="open the table by its path, which copies nothing",
         ) from None
-    return _opened(request, await desk.open(number, folder, folder / name, draft))
+    return _opened(request, await session.open(number, folder, folder / name, draft))
 
 
 async def take_up(request: Request) -> Response:
@@ -226,17 +226,17 @@ async def change(request: Request) -> Response:
 
 async def apply_policy(request: Request) -> Response:
     """Take the settings of a policy file, by its path or as it was uploaded."""
-    desk, table = session_of(request), requested_table(request)
+    session, table = session_of(request), requested_table(request)
     if request.headers.get("content-type", "").startswith("application/json"):
         path = Path(os.path.expanduser(_text(await _body(request), "path")))
         try:
             data = await run_in_threadpool(small_file, path, MAX_ATTACHMENT_BYTES)
         except (OSError, RefusedError):
             raise PolicyError("there is no such policy file", hint="the whole path") from None
-        lacking = desk.apply_policy(table, data, path.resolve().parent)
+        lacking = session.apply_policy(table, data, path.resolve().parent)
     else:
         data = await _small(request, MAX_ATTACHMENT_BYTES)
-        lacking = desk.apply_policy(table, data, None)
+        lacking = session.apply_policy(table, data, None)
     return JSONResponse({**settings(table), "lacking": lacking})
 
 
@@ -246,33 +246,35 @@ async def advice(request: Request) -> Response:
 
     table = requested_table(request)
     column = _text(await _body(request), "column")
-    desk = session_of(request)
-    found = await _waited(request, "advise", desk.asked(table, column=column))
+    session = session_of(request)
+    found = await _waited(request, "advise", session.asked(table, column=column))
     return JSONResponse({**found, "spec": pictured(found)})
 
 
 async def possible(request: Request) -> Response:
     """Return for each principle, and for all together, whether some grouping satisfies it."""
-    desk, table = session_of(request), requested_table(request)
+    session, table = session_of(request), requested_table(request)
     question, known = table.question, table.possible
     if known is None:
-        known = await _waited(request, "possible", desk.asked(table))
+        known = await _waited(request, "possible", session.asked(table))
         table.judged = question, known
     return JSONResponse(known)
 
 
 async def fits(request: Request) -> Response:
     """Refuse a type that some value of a column does not have."""
-    desk, table, given = session_of(request), requested_table(request), await _body(request)
+    session, table, given = session_of(request), requested_table(request), await _body(request)
     column, kind = _text(given, "column"), _text(given, "type")
-    return JSONResponse(await _waited(request, "fits", desk.asked(table, column=column, kind=kind)))
+    return JSONResponse(
+        await _waited(request, "fits", session.asked(table, column=column, kind=kind))
+    )
 
 
 async def protect(request: Request) -> Response:
     """Propose principles for a column that became sensitive."""
-    desk, table = session_of(request), requested_table(request)
+    session, table = session_of(request), requested_table(request)
     column = _text(await _body(request), "column")
-    return JSONResponse(await _waited(request, "protect", desk.asked(table, column=column)))
+    return JSONResponse(await _waited(request, "protect", session.asked(table, column=column)))
 
 
 async def _waited(request: Request, task: str, arguments: dict[str, Any]) -> dict[str, Any]:
@@ -296,11 +298,14 @@ async def _gone(request: Request) -> None:
 
 async def hierarchy(request: Request) -> Response:
     """Try a hierarchy on a column: a rule, or rows of a value and what it belongs to."""
-    desk, table, given = session_of(request), requested_table(request), await _body(request)
+    session, table, given = session_of(request), requested_table(request), await _body(request)
     column, rule = _text(given, "column"), given.get("rule")
     if rows := given.get("rows"):
         # A file without a header: none of its values may be taken for one.
-        rule = {"file": desk.attach(table, column, _delimited(rows), written=True), "header": False}
+        rule = {
+            "file": session.attach(table, column, _delimited(rows), written=True),
+            "header": False,
+        }
     return JSONResponse(await _tried(request, table, column, rule))
 
 
@@ -318,11 +323,11 @@ async def saved_tree(request: Request) -> Response:
 
 async def hierarchy_file(request: Request) -> Response:
     """Try a hierarchy file on a column."""
-    desk, table = session_of(request), requested_table(request)
+    session, table = session_of(request), requested_table(request)
     asked = request.query_params
     column, called = asked.get("column", ""), asked.get("name") or asked.get("column", "")
     name = await run_in_threadpool(
-        desk.attach, table, called, await _small(request, MAX_ATTACHMENT_BYTES)
+        session.attach, table, called, await _small(request, MAX_ATTACHMENT_BYTES)
     )
     parents = asked.get("form") == "parents"
     rule = {"parents": name} if parents else name
@@ -333,7 +338,7 @@ async def usual_hierarchies(request: Request) -> Response:
     """Propose hierarchies for quasi-identifiers that have none."""
     from wideberth.core.names import expand_short_forms
 
-    desk, table = session_of(request), requested_table(request)
+    session, table = session_of(request), requested_table(request)
     columns = [
         name
         for name in expand_short_forms(
@@ -341,7 +346,7 @@ async def usual_hierarchies(request: Request) -> Response:
         )
         if name not in table.content.get("hierarchies", {})
     ]
-    return JSONResponse(await _waited(request, "usual", desk.asked(table, columns=columns)))
+    return JSONResponse(await _waited(request, "usual", session.asked(table, columns=columns)))
 
 
 async def _tried(request: Request, table: OpenTable, column: str, rule: Any) -> dict[str, Any]:
@@ -374,9 +379,9 @@ async def cancel(request: Request) -> Response:
 
 async def reopen(request: Request) -> Response:
     """Take the settings of a run again, with the levels of a node if one is named."""
-    desk, table, run = session_of(request), requested_table(request), run_of(request)
+    session, table, run = session_of(request), requested_table(request), run_of(request)
     given = await _body(request)
-    desk.apply_policy(table, (run.folder / POLICY).read_bytes(), run.folder)
+    session.apply_policy(table, (run.folder / POLICY).read_bytes(), run.folder)
     content = table.content
     if (levels := given.get("levels")) is not None:
         content = {**content, "transform": {**content.get("transform", {}), "levels": levels}}

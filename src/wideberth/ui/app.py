@@ -32,15 +32,15 @@ async def _nothing() -> None:
 
 
 def create(
-    desk: AppSession, *, key: Key, port: int, ready: Callable[[], Awaitable[None]] = _nothing
+    session: AppSession, *, key: Key, port: int, ready: Callable[[], Awaitable[None]] = _nothing
 ) -> Starlette:
-    """Return the app for what lies on a desk; `ready` is awaited before it answers."""
+    """Return the app of a session; `ready` is awaited before it answers."""
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         await ready()
         yield
-        await desk.jobs.close()
+        await session.jobs.close()
 
     app = Starlette(
         routes=[
@@ -65,7 +65,7 @@ def create(
         middleware=[Middleware(AccessControl, port=port, key=key)],
         lifespan=lifespan,
     )
-    app.state.desk = desk
+    app.state.session = session
     app.state.csrf = key.csrf
     app.state.root = key.root
     return app

@@ -114,10 +114,10 @@ def _about(
 
 async def home(request: Request) -> Response:
     """Show where a table is opened, and those that are open."""
-    desk = api.session_of(request)
+    session = api.session_of(request)
     # At once, without a thread: who has closed half of the connection is still answered.
-    drafts = [] if desk.drafts is None else desk.drafts.left()
-    return _page(request, "home", opened=desk.shown(), drafts=drafts)
+    drafts = [] if session.drafts is None else session.drafts.left()
+    return _page(request, "home", opened=session.shown(), drafts=drafts)
 
 
 async def data(request: Request) -> Response:

@@ -50,10 +50,10 @@ def serve(
     port = listening.getsockname()[1]
     key = Key.new()
     with listening, Workspace.open() as workspace:
-        desk = AppSession(workspace, Jobs(), SettingsStore())
+        session = AppSession(workspace, Jobs(), SettingsStore())
 
         async def ready() -> None:
-            opened = None if table is None else await desk.open_path(table)
+            opened = None if table is None else await session.open_path(table)
             way = "/" if opened is None else f"/tables/{opened.number}/data"
             address = key.address(port, way)
             announce(address)
@@ -61,7 +61,7 @@ def serve(
                 webbrowser.open(_doorway(workspace, address).as_uri())
 
         config = uvicorn.Config(
-            create(desk, key=key, port=port, ready=ready),
+            create(session, key=key, port=port, ready=ready),
             http=Connection,
             log_config=None,  # its messages could quote a table; see `_quiet`
             access_log=False,

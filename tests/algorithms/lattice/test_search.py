@@ -100,11 +100,11 @@ class Task:
         printer.text(f"; levels {self.levels}, limit {self.limit}")
 
     def ground(self) -> LatticeProblem:
-        ladders = [
+        quasi_levels = [
             QuasiLevels.of(quasi, (levels[0], levels[-1]))
             for quasi, levels in zip(self.case.quasis(), self.levels, strict=True)
         ]
-        return LatticeProblem(ladders, self.case.demands(), self.limit)
+        return LatticeProblem(quasi_levels, self.case.demands(), self.limit)
 
 
 class Twin:
@@ -135,8 +135,8 @@ class Twin:
     def named(self, node: Node) -> dict[str, int]:
         """The levels of the hierarchies."""
         return {
-            name: levels[rung]
-            for name, levels, rung in zip(self.names, self.levels, node, strict=True)
+            name: levels[level_index]
+            for name, levels, level_index in zip(self.names, self.levels, node, strict=True)
         }
 
     def groups(self, node: Node) -> list[list[int]]:
@@ -389,7 +389,7 @@ def confirm(task: Task) -> Twin:
     expected = slow.minimal()
     told = []
     for engine in engines(ground):
-        price = Prices(ground.ladders, NODE_MEASURES["ncp"].price)
+        price = Prices(ground.quasi_levels, NODE_MEASURES["ncp"].price)
         told.append(confirm_verdicts(task, slow, ground, engine(price)))
         assert find_minimal_nodes(ground, NodeChecks(engine(None), SearchBudget())) == (
             expected,
@@ -641,7 +641,7 @@ def test_some_of_the_rows(data: st.DataObject) -> None:
         for node in slow.nodes:
             groups = [[r for r in group if r in rows] for group in slow.groups(node)]
             fine = [len(group) for group in groups if group and slow.good(group)]
-            verdict = engine(Prices(ground.ladders, NODE_MEASURES["ncp"].price)).check(node)
+            verdict = engine(Prices(ground.quasi_levels, NODE_MEASURES["ncp"].price)).check(node)
             lacking = len(rows) - sum(fine)
             assert ground.admits(verdict) == (lacking <= ground.limit and bool(fine))
             if verdict.lost <= ground.limit:
@@ -799,10 +799,10 @@ def test_other_prices(data: st.DataObject) -> None:
         made = engine(bounds_for(ground, NODE_MEASURES["loss"]).prices)
         for kind in ("ncp", "precision", "entropy", "loss"):
             measure = NODE_MEASURES[kind]
-            prices = Prices(ground.ladders, measure.price)
+            prices = Prices(ground.quasi_levels, measure.price)
             for node in slow.admissible:
                 costs = made.price(node, prices)
-                total = measure.total(prices, ground.ladders, node, costs)
+                total = measure.total(prices, ground.quasi_levels, node, costs)
                 assert measure.unbend(total) == near(slow.score(kind, node))
 
 
@@ -988,7 +988,7 @@ def test_more_bits_than_a_word_has(wanted: list[str]) -> None:
         demand = Demand(principle, principle.bind(column.domain), column if principle.on else None)
         demands.append(demand)
     ground = LatticeProblem([QuasiLevels.of(one) for one in quasi], demands, 100)
-    prices = Prices(ground.ladders, NODE_MEASURES["loss"].price)
+    prices = Prices(ground.quasi_levels, NODE_MEASURES["loss"].price)
     slow, fast = (engine(prices) for engine in engines(ground))
     for node in [(0,) * 9, (1,) * 9, *np.random.default_rng(5).integers(0, 2, (40, 9)).tolist()]:
         one, other = slow.check(tuple(node)), fast.check(tuple(node))

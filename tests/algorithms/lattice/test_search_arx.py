@@ -78,8 +78,8 @@ def ground(
         rows = Domain(name="rows", histogram=np.array([table().height]))
         rule = principle.bind(rows if column is None else column.domain)
         demands.append(Demand(principle, rule, column))
-    ladders = [QuasiLevels.of(quasi(name)) for name in names]
-    return LatticeProblem(ladders, demands, int(Fraction(limit) * table().height))
+    quasi_levels = [QuasiLevels.of(quasi(name)) for name in names]
+    return LatticeProblem(quasi_levels, demands, int(Fraction(limit) * table().height))
 
 
 def golden() -> list[dict[str, str]]:
@@ -190,8 +190,10 @@ def _scores(task: LatticeProblem, nodes: Sequence[tuple[int, ...]], measure: str
             scores.append(float(sizes[fine] @ sizes[fine] + (~kept).sum() * rows))
             continue
         total = 1.0
-        for ladder, rung in zip(task.ladders, node, strict=True):
-            extent = ladder.extents(rung)[ladder.codes[rung][ladder.quasi.codes]]
+        for quasi_level, level_index in zip(task.quasi_levels, node, strict=True):
+            extent = quasi_level.extents(level_index)[
+                quasi_level.codes[level_index][quasi_level.quasi.codes]
+            ]
             total *= 1 + np.where(kept, extent, 1.0).mean()
         scores.append(total ** (1 / len(node)) - 1)
     return scores

@@ -88,20 +88,24 @@ class Folded:
     def of(cls, rows: LatticeProblem, shuffled: bool = False) -> Folded:
         columns = {id(d.column): d.column for d in rows.demands if d.column is not None}
         guarded = [column.codes for column in columns.values()]
-        lines = np.stack([*(ladder.quasi.codes for ladder in rows.ladders), *guarded], axis=1)
+        lines = np.stack(
+            [*(quasi_level.quasi.codes for quasi_level in rows.quasi_levels), *guarded], axis=1
+        )
         _, first, inverse = np.unique(lines, axis=0, return_index=True, return_inverse=True)
         order = np.argsort(first)
         if shuffled:
             order = np.random.default_rng(7).permutation(order)
         entry = np.argsort(order)[inverse.reshape(-1)]
         at = first[order]
-        ladders = [
-            replace(ladder, quasi=replace(ladder.quasi, codes=ladder.quasi.codes[at]))
-            for ladder in rows.ladders
+        quasi_levels = [
+            replace(
+                quasi_level, quasi=replace(quasi_level.quasi, codes=quasi_level.quasi.codes[at])
+            )
+            for quasi_level in rows.quasi_levels
         ]
         fewer = {key: Column(c.codes[at], c.domain) for key, c in columns.items()}
         demands = [replace(d, column=fewer.get(id(d.column))) for d in rows.demands]
-        return cls(LatticeProblem(ladders, demands, rows.limit, np.bincount(entry)), entry)
+        return cls(LatticeProblem(quasi_levels, demands, rows.limit, np.bincount(entry)), entry)
 
     def rows(self, entries: Ints) -> list[int]:
         """The rows that have one of these tuples."""
@@ -137,7 +141,7 @@ def confirm(rows: LatticeProblem) -> None:
     """Both engines, all nodes, all measures, all searches."""
     for shuffled in (False, True):
         folded = Folded.of(rows, shuffled).ground
-        assert (folded.rows, folded.entries) == (rows.rows, len(folded.ladders[0].quasi.codes))
+        assert (folded.rows, folded.entries) == (rows.rows, len(folded.quasi_levels[0].quasi.codes))
         for one, other in zip(engines(rows), engines(folded), strict=True):
             confirm_verdicts(rows, one(_ncp(rows)), other(_ncp(folded)))
             found = [
@@ -151,12 +155,12 @@ def confirm(rows: LatticeProblem) -> None:
 
 
 def _ncp(ground: LatticeProblem) -> Prices:
-    return Prices(ground.ladders, NODE_MEASURES["ncp"].price)
+    return Prices(ground.quasi_levels, NODE_MEASURES["ncp"].price)
 
 
 def confirm_verdicts(rows: LatticeProblem, one: NodeChecker, other: NodeChecker) -> None:
     priced = {
-        name: (measure, Prices(rows.ladders, measure.price))
+        name: (measure, Prices(rows.quasi_levels, measure.price))
         for name, measure in NODE_MEASURES.items()
         if isinstance(measure, AttributeMeasure)
     }
@@ -276,10 +280,12 @@ def test_releases(name: str, few: int, data: st.DataObject) -> None:
         assert [s.to_list() for s in narrow.columns[column]] == [s.to_list() for s in series]
     for part in other.rounds:
         said = fast.labels(part)
-        for ladder in folded.ground.ladders:
+        for quasi_level in folded.ground.quasi_levels:
             kept = np.searchsorted(fast.rows, part.entries)
-            texts = fast.recoded(kept).columns[ladder.name][0].to_list()
-            assert [said[ladder.name][c] for c in ladder.quasi.codes[part.entries]] == texts
+            texts = fast.recoded(kept).columns[quasi_level.name][0].to_list()
+            assert [
+                said[quasi_level.name][c] for c in quasi_level.quasi.codes[part.entries]
+            ] == texts
 
 
 def _made(ground: LatticeProblem, how: SearchSettings) -> Generalization | None:
@@ -297,7 +303,7 @@ def test_some_of_the_entries(data: st.DataObject) -> None:
     some = np.arange(0, folded.ground.entries, 2)
     part, same = folded.ground.only(some), rows.only(np.array(folded.rows(some)))
     assert (part.rows, part.limit) == (same.rows, same.limit)
-    for one, other in zip(part.ladders, same.ladders, strict=True):
+    for one, other in zip(part.quasi_levels, same.quasi_levels, strict=True):
         assert one.quasi.domain.histogram.tolist() == other.quasi.domain.histogram.tolist()
     for one, other in zip(engines(same), engines(part), strict=True):
         confirm_verdicts(same, one(_ncp(same)), other(_ncp(part)))
@@ -329,17 +335,17 @@ def test_what_no_partition_satisfies_is_refused_with_a_witness() -> None:
 
 
 def test_weights_and_histograms_that_disagree() -> None:
-    ladder, size = _counted([6, 1]), _size(7, 2)
+    quasi_level, size = _counted([6, 1]), _size(7, 2)
     for weights in ([6, 1, 1], [6, 0], [7]):
         with pytest.raises(ValueError, match="a weight for each entry"):
-            LatticeProblem([ladder], [size], 0, np.array(weights))
+            LatticeProblem([quasi_level], [size], 0, np.array(weights))
     with pytest.raises(ValueError, match="of a quasi-identifier does not count the rows"):
-        LatticeProblem([ladder], [size], 0, np.array([6, 2]))
+        LatticeProblem([quasi_level], [size], 0, np.array([6, 2]))
     entries = sample("text", ["x", "y"]).column
     principle = parse("distinct-l:l=2")
     demand = Demand(principle, principle.bind(entries.domain), entries)
     with pytest.raises(ValueError, match="of a sensitive attribute does not count the rows"):
-        LatticeProblem([ladder], [demand], 0, np.array([6, 1]))
+        LatticeProblem([quasi_level], [demand], 0, np.array([6, 1]))
 
 
 def test_more_rows_than_kernels_can_count() -> None:

@@ -268,11 +268,11 @@ def test_histograms_tell_the_same(pay: list[int], reach: str, m: int, more: int,
     task = task_of(pay, [f"epsilon-m:{reach},m={m}", f"k-anonymity:k={m + more}"])
     expected = RankJudge(task).hands(np.arange(task.rows)) != 0
     codes, width = task.leading
-    court = HistogramJudge(task, few=few)
-    for layout, coarse in ((court.exact, False), (court.coarse, True)):
+    node_judge = HistogramJudge(task, few=few)
+    for layout, coarse in ((node_judge.exact, False), (node_judge.coarse, True)):
         cells = np.bincount(layout.cells[0][codes], minlength=int(layout.edges[-1]))
         assert len(np.bincount(codes, minlength=width)) == width
-        told = court.judge(task.rows, cells, coarse=coarse)
+        told = node_judge.judge(task.rows, cells, coarse=coarse)
         assert told == expected or (coarse and told is None)
 
 

@@ -58,7 +58,7 @@ class EmulatedRows:
         ties = pl.struct(job.untouched).hash(seed=7).cast(pl.Int64, wrap_numerical=True)
         codes = [f"code{place}" for place in range(len(job.codings))]
         coded = frame.select(*codes, *held, ties.alias(TIES))
-        self.lines = [*range(len(job.quasis)), *job.views(job.court())]
+        self.lines = [*range(len(job.quasis)), *job.views(job.node_judge())]
         # Rows come to partitions by chance, and in any order.
         coded = coded[self.rng.permutation(coded.height)]
         edges = np.sort(self.rng.integers(0, coded.height, self.partitions - 1)).tolist()
@@ -87,9 +87,9 @@ class EmulatedRows:
                 *(pl.col(c).min() if c.startswith("low") else pl.col(c).max() for c in ends),
             )
         )
-        sheets = scan.empty()
-        sheets.enter({c: total[c].to_numpy() for c in total.columns})
-        return sheets
+        scan_counts = scan.empty()
+        scan_counts.enter({c: total[c].to_numpy() for c in total.columns})
+        return scan_counts
 
     def finish(self, job, tree, columns, progress):
         routing = work.RouteTask(Broadcast(tree), len(job.quasis))

@@ -160,8 +160,8 @@ class AttributeBounds(Bounds):
 
     def __init__(self, ground: LatticeProblem, measure: AttributeMeasure) -> None:
         super().__init__(ground, measure)
-        self.prices = Prices(ground.ladders, measure.price)
-        weights = np.array([ladder.quasi.weight for ladder in ground.ladders])
+        self.prices = Prices(ground.quasi_levels, measure.price)
+        weights = np.array([quasi_level.quasi.weight for quasi_level in ground.quasi_levels])
         self.weights = measure.shares(weights)
         self.means = np.zeros_like(self._terms)
         for line, means in zip(self.means, self.prices.means, strict=True):
@@ -224,7 +224,7 @@ class NoBounds(Bounds):
 
     def __init__(self, ground: LatticeProblem, measure: CustomMeasure) -> None:
         super().__init__(ground, measure)
-        self.prices = Prices(ground.ladders, NCPMeasure().price)
+        self.prices = Prices(ground.quasi_levels, NCPMeasure().price)
         self.floor -= np.inf
         self.engine: NodeChecker | None = None
 
@@ -233,14 +233,14 @@ class NoBounds(Bounds):
         ground, engine, prices = self.ground, self.engine, self.prices
         assert engine is not None  # noqa: S101 - set before the search
         assert prices is not None  # noqa: S101 - they are the NCP's
-        means = [means[rung] for means, rung in zip(prices.means, node, strict=True)]
+        means = [means[level_index] for means, level_index in zip(prices.means, node, strict=True)]
         losses = np.array(means) + verdict.here / ground.rows
         facts = Facts(
-            levels=node_levels(ground.ladders, node),
+            levels=node_levels(ground.quasi_levels, node),
             rows=ground.rows,
             suppressed=verdict.suppressed,
             groups=verdict.kept,
-            losses=dict(zip((x.name for x in ground.ladders), losses.tolist(), strict=True)),
+            losses=dict(zip((x.name for x in ground.quasi_levels), losses.tolist(), strict=True)),
             sizes=lambda: engine.sizes(node),
         )
         score = self.measure.function(facts)

@@ -33,48 +33,61 @@ class CompiledNodeChecker:
         tests = any(demand.column is not None for demand in ground.demands)
         cache.warm_for_lattice(tests=tests)
         self.ground = ground
-        self.fields = _fields([ladder.width(0) for ladder in ground.ladders])
+        self.fields = _fields([quasi_level.width(0) for quasi_level in ground.quasi_levels])
         self.pool = self._pool(memory)
-        self.node = np.zeros(len(ground.ladders), np.int16)
-        self.court = self._court()
-        self.bill = self._bill(prices)
+        self.node = np.zeros(len(ground.quasi_levels), np.int16)
+        self.lattice_tests = self._court()
+        self.suppression_costs = self._bill(prices)
 
     def check(self, node: LatticeNode) -> NodeResult:
         """Judge the groups of a node."""
         table = self._judged(node)
-        bill = self.bill
-        if bill.totals[lattice_judge.LOST] <= self.ground.limit:
+        suppression_costs = self.suppression_costs
+        if suppression_costs.totals[lattice_judge.LOST] <= self.ground.limit:
             lattice_judge.weigh_suppression(
-                self.node, table, self.pool, self.layout, self.court, bill
+                self.node, table, self.pool, self.layout, self.lattice_tests, suppression_costs
             )
-        lost, suppressed, kept, groups, squares, squares_kept, apart = bill.totals.tolist()
+        lost, suppressed, kept, groups, squares, squares_kept, apart = (
+            suppression_costs.totals.tolist()
+        )
         if lost > self.ground.limit:
             return NodeResult(lost, groups=groups, squares=squares)
-        here, below = bill.costs.copy()
+        here, below = suppression_costs.costs.copy()
         return NodeResult(lost, suppressed, kept, groups, squares, squares_kept, apart, here, below)
 
     def sizes(self, node: LatticeNode) -> Ints:
         """Return the sizes of the groups that are kept in a node."""
         begin, many = self.pool.spans[self._judged(node)]
         sizes = self.pool.sizes[begin : begin + many]
-        kept: Ints = sizes[self.bill.fine[:many] != 0].astype(np.int64)
+        kept: Ints = sizes[self.suppression_costs.fine[:many] != 0].astype(np.int64)
         return kept
 
     def price(self, node: LatticeNode, prices: Prices) -> Floats:
         """Return what suppressed rows cost in a node, by quasi-identifier, at other prices."""
         table = self._judged(node)
-        bill = self.bill._replace(**self._priced(prices))
-        lattice_judge.weigh_suppression(self.node, table, self.pool, self.layout, self.court, bill)
-        costs: Floats = bill.costs[0].copy()
+        suppression_costs = self.suppression_costs._replace(**self._priced(prices))
+        lattice_judge.weigh_suppression(
+            self.node, table, self.pool, self.layout, self.lattice_tests, suppression_costs
+        )
+        costs: Floats = suppression_costs.costs[0].copy()
         return costs
 
     def _judged(self, node: LatticeNode) -> int:
         """Judge a node as far as it takes; return which is its table."""
         self.node[:] = node
-        pool, court, bill = self.pool, self.court, self.bill
-        table = lattice_judge.reach_node(self.node, pool, self.layout, self.room, court, bill)
-        if len(court.tests) and bill.totals[lattice_judge.LOST] <= court.limit:
-            lattice_judge.judge_node_groups(table, pool, court, bill)
+        pool, lattice_tests, suppression_costs = (
+            self.pool,
+            self.lattice_tests,
+            self.suppression_costs,
+        )
+        table = lattice_judge.reach_node(
+            self.node, pool, self.layout, self.room, lattice_tests, suppression_costs
+        )
+        if (
+            len(lattice_tests.tests)
+            and suppression_costs.totals[lattice_judge.LOST] <= lattice_tests.limit
+        ):
+            lattice_judge.judge_node_groups(table, pool, lattice_tests, suppression_costs)
         return table
 
     # ---- sensitive values
@@ -127,7 +140,7 @@ class CompiledNodeChecker:
             tests=tests,
             tables=np.concatenate(tables),
             eased=np.array(eased, np.int64).reshape(shape),
-            desk=group_tests.make_test_buffers(1, judge),
+            test_buffers=group_tests.make_test_buffers(1, judge),
         )
 
     def _eased(self, demand: Demand, line: Any) -> Any:
@@ -147,25 +160,30 @@ class CompiledNodeChecker:
     @cached_property
     def layout(self) -> lattice_rollup.KeyLayout:
         """Where quasi-identifiers are in a key, and what raises them."""
-        ladders = self.ground.ladders
-        levels = max(map(len, ladders))
-        at = np.zeros((len(ladders), levels, levels), np.int64)
-        crowding = np.ones((len(ladders), levels))
+        quasi_levels = self.ground.quasi_levels
+        levels = max(map(len, quasi_levels))
+        at = np.zeros((len(quasi_levels), levels, levels), np.int64)
+        crowding = np.ones((len(quasi_levels), levels))
         deltas, end = [], 0
-        for i, (ladder, (_, shift, _)) in enumerate(zip(ladders, self.fields, strict=True)):
-            change, begins = ladder.changes
-            at[i, : len(ladder), : len(ladder)] = begins + end
-            crowding[i, : len(ladder)] = ladder.crowding
+        for i, (quasi_level, (_, shift, _)) in enumerate(
+            zip(quasi_levels, self.fields, strict=True)
+        ):
+            change, begins = quasi_level.changes
+            at[i, : len(quasi_level), : len(quasi_level)] = begins + end
+            crowding[i, : len(quasi_level)] = quasi_level.crowding
             deltas.append(change << shift)
             end += len(change)
         return lattice_rollup.KeyLayout(np.array(self.fields), np.concatenate(deltas), at, crowding)
 
     def _priced(self, prices: Prices | None) -> dict[str, Any]:
-        ladders = self.ground.ladders
-        gaps = [[np.zeros(ladder.width(r)) for r in range(len(ladder))] for ladder in ladders]
+        quasi_levels = self.ground.quasi_levels
+        gaps = [
+            [np.zeros(quasi_level.width(r)) for r in range(len(quasi_level))]
+            for quasi_level in quasi_levels
+        ]
         if prices is not None:
             gaps = prices.gaps
-        at = np.zeros((len(ladders), max(map(len, ladders))), np.int64)
+        at = np.zeros((len(quasi_levels), max(map(len, quasi_levels))), np.int64)
         end = 0
         for line, levels in zip(at, gaps, strict=True):
             for level, gap in enumerate(levels):
@@ -231,9 +249,11 @@ class CompiledNodeChecker:
         """Pack the entries' quasi-identifiers."""
         words = 1 + max(word for word, _, _ in self.fields)
         keys = np.zeros((words, self.ground.entries), np.int64)
-        for ladder, (word, shift, _) in zip(self.ground.ladders, self.fields, strict=True):
+        for quasi_level, (word, shift, _) in zip(
+            self.ground.quasi_levels, self.fields, strict=True
+        ):
             # Not the quasi-identifier's own codes: these follow the order of numbers.
-            codes = ladder.codes[0][ladder.quasi.codes]
+            codes = quasi_level.codes[0][quasi_level.quasi.codes]
             keys[word] |= np.left_shift(codes, shift, dtype=np.int64)
         return keys
 

@@ -87,38 +87,42 @@ class QuasiLevels:
     def _climbed(self) -> list[Ints]:
         return [self.tree.climb(self.quasi.nodes, level).astype(np.int64) for level in self.levels]
 
-    def _apart(self, rung: int) -> bool:
+    def _apart(self, level_index: int) -> bool:
         """Return whether missing values are a value of their own there."""
         # On all levels but the top one, which discloses nothing at all.
-        return self.quasi.domain.missing is not None and self.levels[rung] < self.tree.height
+        return self.quasi.domain.missing is not None and self.levels[level_index] < self.tree.height
 
     @cached_property
     def codes(self) -> list[Codes]:
         """By level, the coarser code of each code of the quasi-identifier."""
         tables = []
-        for rung, (nodes, climbed) in enumerate(zip(self._nodes, self._climbed, strict=True)):
+        for level_index, (nodes, climbed) in enumerate(
+            zip(self._nodes, self._climbed, strict=True)
+        ):
             table = np.searchsorted(nodes, climbed)
             if self.quasi.domain.missing is not None:
-                table = np.append(table, len(nodes) if self._apart(rung) else 0)
+                table = np.append(table, len(nodes) if self._apart(level_index) else 0)
             tables.append(table.astype(np.int32))
         return tables
 
-    def width(self, rung: int) -> int:
+    def width(self, level_index: int) -> int:
         """Return how many codes a level has."""
-        return self._widths[rung]
+        return self._widths[level_index]
 
     @cached_property
     def _widths(self) -> list[int]:
-        return [len(nodes) + self._apart(rung) for rung, nodes in enumerate(self._nodes)]
+        return [
+            len(nodes) + self._apart(level_index) for level_index, nodes in enumerate(self._nodes)
+        ]
 
     @cached_property
     def rows(self) -> int:
         """How many rows there are; not how many codes, which may stand for several each."""
         return int(self.quasi.domain.histogram.sum())
 
-    def counts(self, rung: int) -> Ints:
+    def counts(self, level_index: int) -> Ints:
         """Return how many rows have each code of a level."""
-        return self._counts[rung]
+        return self._counts[level_index]
 
     @cached_property
     def _counts(self) -> list[Ints]:
@@ -146,26 +150,26 @@ class QuasiLevels:
                 end += len(change)
         return np.concatenate(parts), begins
 
-    def leaves(self, rung: int) -> Ints:
+    def leaves(self, level_index: int) -> Ints:
         """Return how many leaves of the hierarchy each code of a level stands for."""
-        leaves = self.tree.leaf_counts[self._nodes[rung]].astype(np.int64)
-        return np.append(leaves, 1) if self._apart(rung) else leaves
+        leaves = self.tree.leaf_counts[self._nodes[level_index]].astype(np.int64)
+        return np.append(leaves, 1) if self._apart(level_index) else leaves
 
-    def extents(self, rung: int) -> Floats:
+    def extents(self, level_index: int) -> Floats:
         """Return the share of the domain that each code spans: 0 for a value, 1 for all."""
-        return (self.leaves(rung) - 1) / max(int(self.tree.leaf_counts[0]) - 1, 1)
+        return (self.leaves(level_index) - 1) / max(int(self.tree.leaf_counts[0]) - 1, 1)
 
-    def labels(self, rung: int) -> list[str | None]:
+    def labels(self, level_index: int) -> list[str | None]:
         """Return what is published for each code of a level; None for missing values."""
-        labels: list[str | None] = [self.tree.labels[node] for node in self._nodes[rung]]
-        return [*labels, None] if self._apart(rung) else labels
+        labels: list[str | None] = [self.tree.labels[node] for node in self._nodes[level_index]]
+        return [*labels, None] if self._apart(level_index) else labels
 
-    def example(self, rung: int) -> str | None:
+    def example(self, level_index: int) -> str | None:
         """Return what is published most often on a level; None on the level of the values."""
-        if not self.levels[rung]:
+        if not self.levels[level_index]:
             return None
-        known = self.counts(rung)[: len(self._nodes[rung])]
-        return self.labels(rung)[int(known.argmax())]
+        known = self.counts(level_index)[: len(self._nodes[level_index])]
+        return self.labels(level_index)[int(known.argmax())]
 
 
 def hierarchy_hint(quasi: Quasi) -> str:

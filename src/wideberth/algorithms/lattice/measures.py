@@ -46,16 +46,16 @@ class AttributeMeasure(NodeMeasure):
     """A measure that adds up what quasi-identifiers lose, after bending each one's loss."""
 
     @abstractmethod
-    def price(self, ladder: QuasiLevels, rung: int) -> tuple[float, Floats]:
+    def price(self, quasi_level: QuasiLevels, level_index: int) -> tuple[float, Floats]:
         """Return the mean loss on a level, and how much more each of its codes would lose."""
 
     def total(
-        self, prices: Prices, ladders: Sequence[QuasiLevels], node: LatticeNode, costs: Any
+        self, prices: Prices, quasi_levels: Sequence[QuasiLevels], node: LatticeNode, costs: Any
     ) -> float:
         """Add up what a node loses, given what suppression costs; rows are those of the ladders."""
-        rows = ladders[0].rows
-        means = [means[rung] for means, rung in zip(prices.means, node, strict=True)]
-        shares = self.shares(np.array([ladder.quasi.weight for ladder in ladders]))
+        rows = quasi_levels[0].rows
+        means = [means[level_index] for means, level_index in zip(prices.means, node, strict=True)]
+        shares = self.shares(np.array([quasi_level.quasi.weight for quasi_level in quasi_levels]))
         return float(shares @ self.bend(np.array(means) + costs / rows))
 
     def shares(self, weights: Floats) -> Floats:
@@ -71,8 +71,8 @@ class AttributeMeasure(NodeMeasure):
         return total
 
 
-def _mean(ladder: QuasiLevels, rung: int, costs: Floats) -> float:
-    counts = ladder.counts(rung)
+def _mean(quasi_level: QuasiLevels, level_index: int, costs: Floats) -> float:
+    counts = quasi_level.counts(level_index)
     return float(costs @ counts / counts.sum())
 
 
@@ -83,10 +83,10 @@ class NCPMeasure(AttributeMeasure):
     title = "normalized certainty penalty"
     reference = "Xu, Wang, Pei, Wang, Shi, Fu 2006, Sec. 3"
 
-    def price(self, ladder: QuasiLevels, rung: int) -> tuple[float, Floats]:
+    def price(self, quasi_level: QuasiLevels, level_index: int) -> tuple[float, Floats]:
         """Price a value by the leaves it stands for."""
-        costs = ladder.extents(rung)
-        return _mean(ladder, rung, costs), 1 - costs
+        costs = quasi_level.extents(level_index)
+        return _mean(quasi_level, level_index, costs), 1 - costs
 
 
 class LossMeasure(NCPMeasure):
@@ -112,10 +112,10 @@ class PrecisionMeasure(AttributeMeasure):
     title = "height of the levels used, 1 - Prec"
     reference = "Sweeney 2002, Def. 4"
 
-    def price(self, ladder: QuasiLevels, rung: int) -> tuple[float, Floats]:
+    def price(self, quasi_level: QuasiLevels, level_index: int) -> tuple[float, Floats]:
         """Price a value by its level; a suppressed row is on the highest."""
-        cost = ladder.levels[rung] / max(ladder.tree.height, 1)
-        return cost, np.full(ladder.width(rung), 1.0 - cost)
+        cost = quasi_level.levels[level_index] / max(quasi_level.tree.height, 1)
+        return cost, np.full(quasi_level.width(level_index), 1.0 - cost)
 
 
 class HeightMeasure(AttributeMeasure):
@@ -125,9 +125,9 @@ class HeightMeasure(AttributeMeasure):
     title = "sum of the levels"
     reference = "LeFevre, DeWitt, Ramakrishnan 2005; Samarati 2001"
 
-    def price(self, ladder: QuasiLevels, rung: int) -> tuple[float, Floats]:
+    def price(self, quasi_level: QuasiLevels, level_index: int) -> tuple[float, Floats]:
         """Price a level."""
-        return float(ladder.levels[rung]), np.zeros(ladder.width(rung))
+        return float(quasi_level.levels[level_index]), np.zeros(quasi_level.width(level_index))
 
     def shares(self, weights: Floats) -> Floats:
         """Count all levels alike."""
@@ -141,16 +141,16 @@ class EntropyMeasure(AttributeMeasure):
     title = "non-uniform entropy"
     reference = "Gionis, Tassa 2009, Sec. 4; De Waal, Willenborg 1999"
 
-    def price(self, ladder: QuasiLevels, rung: int) -> tuple[float, Floats]:
+    def price(self, quasi_level: QuasiLevels, level_index: int) -> tuple[float, Floats]:
         """Price a value by the bits that it lacks."""
         # A row whose value a was generalised to g loses log(n_g / n_a), by how often both occur in
         # the table; a suppressed row log(n / n_a).
-        rows = ladder.rows
-        finest = ladder.quasi.domain.histogram
+        rows = quasi_level.rows
+        finest = quasi_level.quasi.domain.histogram
         all_bits = np.log2(rows) - float(_xlog(finest).sum()) / rows
         if all_bits <= 0:
-            return 0.0, np.zeros(ladder.width(rung))
-        counts = ladder.counts(rung)
+            return 0.0, np.zeros(quasi_level.width(level_index))
+        counts = quasi_level.counts(level_index)
         lost = float(_xlog(counts).sum() - _xlog(finest).sum()) / rows
         gap = np.log2(rows) - np.log2(np.maximum(counts, 1))
         return lost / all_bits, gap / all_bits
@@ -254,6 +254,9 @@ def measure_of(given: str | Callable[[Facts], float] | NodeMeasure) -> NodeMeasu
     return NODE_MEASURES[given]
 
 
-def node_levels(ladders: Sequence[QuasiLevels], node: LatticeNode) -> dict[str, int]:
+def node_levels(quasi_levels: Sequence[QuasiLevels], node: LatticeNode) -> dict[str, int]:
     """Return the level of the hierarchy for each quasi-identifier of a node."""
-    return {ladder.name: ladder.levels[rung] for ladder, rung in zip(ladders, node, strict=True)}
+    return {
+        quasi_level.name: quasi_level.levels[level_index]
+        for quasi_level, level_index in zip(quasi_levels, node, strict=True)
+    }

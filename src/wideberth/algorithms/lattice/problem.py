@@ -105,7 +105,7 @@ class LatticeProblem:
 
     # Codes, of quasi-identifiers and sensitive attributes alike, may be given as their distinct
     # tuples. Such an entry stands for several rows; whatever is found is the same.
-    ladders: Sequence[QuasiLevels]
+    quasi_levels: Sequence[QuasiLevels]
     demands: Sequence[Demand]  # on every published group
     limit: int  # how many rows may be suppressed
     weights: Ints | None = None  # how many rows each entry stands for; None: one
@@ -117,7 +117,7 @@ class LatticeProblem:
             return
         if len(self.weights) != self.entries or (self.weights < 1).any():
             raise ValueError("there must be a weight for each entry, and none below 1")
-        if any(ladder.rows != self.rows for ladder in self.ladders):
+        if any(quasi_level.rows != self.rows for quasi_level in self.quasi_levels):
             raise ValueError("the histogram of a quasi-identifier does not count the rows")
         columns = [demand.column for demand in self.demands if demand.column is not None]
         if any(column.domain.histogram.sum() < self.rows for column in columns):
@@ -126,7 +126,7 @@ class LatticeProblem:
     @property
     def entries(self) -> int:
         """The number of entries: codes of each quasi-identifier."""
-        return len(self.ladders[0].quasi.codes)
+        return len(self.quasi_levels[0].quasi.codes)
 
     @cached_property
     def rows(self) -> int:
@@ -140,7 +140,7 @@ class LatticeProblem:
     @cached_property
     def shape(self) -> Shape:
         """The shape of the lattice."""
-        return Shape(tuple(len(ladder) for ladder in self.ladders))
+        return Shape(tuple(len(quasi_level) for quasi_level in self.quasi_levels))
 
     @cached_property
     def unit(self) -> int:
@@ -162,18 +162,20 @@ class LatticeProblem:
     def only(self, entries: Ints, limit: int | None = None) -> LatticeProblem:
         """Return the ground of some entries alone; demands still refer to the whole table."""
         weights = None if self.weights is None else self.weights[entries]
-        ladders = []
-        for ladder in self.ladders:
-            quasi = ladder.quasi
+        quasi_levels = []
+        for quasi_level in self.quasi_levels:
+            quasi = quasi_level.quasi
             codes = quasi.codes[entries]
             histogram = np.bincount(codes, weights, quasi.domain.size).astype(np.int64)
             domain = replace(quasi.domain, histogram=histogram)
-            ladders.append(replace(ladder, quasi=replace(quasi, codes=codes, domain=domain)))
+            quasi_levels.append(
+                replace(quasi_level, quasi=replace(quasi, codes=codes, domain=domain))
+            )
         columns = {id(d.column): d.column for d in self.demands if d.column is not None}
         fewer = {key: Column(c.codes[entries], c.domain) for key, c in columns.items()}
         demands = [replace(d, column=fewer.get(id(d.column))) for d in self.demands]
         most = self.rows_of(entries) if limit is None else limit
-        return LatticeProblem(ladders, demands, most, weights)
+        return LatticeProblem(quasi_levels, demands, most, weights)
 
 
 class Prices:
@@ -181,10 +183,13 @@ class Prices:
 
     def __init__(
         self,
-        ladders: Sequence[QuasiLevels],
+        quasi_levels: Sequence[QuasiLevels],
         price: Callable[[QuasiLevels, int], tuple[float, Floats]],
     ) -> None:
-        priced = [[price(ladder, rung) for rung in range(len(ladder))] for ladder in ladders]
+        priced = [
+            [price(quasi_level, level_index) for level_index in range(len(quasi_level))]
+            for quasi_level in quasi_levels
+        ]
         #: By quasi-identifier and level: the mean over all rows, if none is suppressed.
         self.means = [np.array([mean for mean, _ in levels]) for levels in priced]
         #: By quasi-identifier and level: what more each code loses when suppressed.

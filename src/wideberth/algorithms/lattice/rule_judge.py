@@ -25,7 +25,7 @@ class PlainNodeChecker:
         self.prices = prices
         tuples = node_partition(ground, ground.shape.bottom)
         first = tuples.first_rows()
-        self.codes = [ladder.quasi.codes[first] for ladder in ground.ladders]
+        self.codes = [quasi_level.quasi.codes[first] for quasi_level in ground.quasi_levels]
         columns = dict.fromkeys([None, *(demand.column for demand in ground.demands)])
         self.counted: dict[Column | None, Groups] = {
             column: count_group_rows(tuples, column, ground.weights) for column in columns
@@ -78,12 +78,14 @@ class PlainNodeChecker:
         """Add up what suppressed rows cost, given how many there are of each group."""
         one = partition.first_rows()
         costs = np.zeros(len(node))
-        for i, (ladder, rung, codes) in enumerate(self._raised(node)):
-            costs[i] = prices.gaps[i][rung][ladder.codes[rung][codes[one]]] @ rows
+        for i, (quasi_level, level_index, codes) in enumerate(self._raised(node)):
+            costs[i] = (
+                prices.gaps[i][level_index][quasi_level.codes[level_index][codes[one]]] @ rows
+            )
         return costs
 
     def _raised(self, node: LatticeNode) -> Iterator[tuple[QuasiLevels, int, Codes]]:
-        return zip(self.ground.ladders, node, self.codes, strict=True)
+        return zip(self.ground.quasi_levels, node, self.codes, strict=True)
 
     def _judged(self, partition: Partition, sizes: Ints) -> tuple[Bools, Ints]:
         """Return which groups satisfy all demands, and how many rows can be kept, here or below."""
@@ -105,7 +107,7 @@ class PlainNodeChecker:
 def node_partition(ground: LatticeProblem, node: LatticeNode) -> Partition:
     """Group the entries as a node does."""
     return group_equal_columns(
-        [x.codes[r][x.quasi.codes] for x, r in zip(ground.ladders, node, strict=True)]
+        [x.codes[r][x.quasi.codes] for x, r in zip(ground.quasi_levels, node, strict=True)]
     )
 
 

@@ -116,7 +116,9 @@ class PromisingNodes:
         self.marks = bounds_module()
         self.order = np.argsort(merit).astype(np.int32)
         self.axes = np.array(shape.dims, np.int64), np.array(shape.strides, np.int64)
-        widths = [[x.width(rung) for rung in range(len(x))] for x in ground.ladders]
+        widths = [
+            [x.width(level_index) for level_index in range(len(x))] for x in ground.quasi_levels
+        ]
         fineness = outer_sum([np.log(width) for width in widths]).ravel()
         coarseness = 1 - fineness / max(float(fineness.max()), 1e-9)
         self.kind = np.rint(coarseness * (_KINDS - 1)).astype(np.int32)
@@ -159,7 +161,9 @@ class NodesInOrder:
 
 def log_collision_chance(ground: LatticeProblem) -> Floats:
     """Return how likely two rows are to share all values, if values were independent; as a log."""
-    total: Floats = outer_sum([np.log(ladder.crowding) for ladder in ground.ladders]).ravel()
+    total: Floats = outer_sum(
+        [np.log(quasi_level.crowding) for quasi_level in ground.quasi_levels]
+    ).ravel()
     return total
 
 
@@ -340,8 +344,8 @@ class BoxSearch:
             )
         self.ground = ground
         self.measure = measure
-        self.prices = Prices(ground.ladders, measure.price)
-        self.shares = measure.shares(np.array([x.quasi.weight for x in ground.ladders]))
+        self.prices = Prices(ground.quasi_levels, measure.price)
+        self.shares = measure.shares(np.array([x.quasi.weight for x in ground.quasi_levels]))
 
     def optimum(self, probe: NodeChecks, many: int = 1) -> SearchResult:
         """Find the best node or the best few; or good ones within the budget."""
@@ -413,7 +417,7 @@ class BoxSearch:
         return verdict
 
     def _score(self, node: LatticeNode, costs: Floats | float) -> float:
-        return self.measure.total(self.prices, self.ground.ladders, node, costs)
+        return self.measure.total(self.prices, self.ground.quasi_levels, node, costs)
 
     def _shown(self, score: float) -> float:
         return float(self.measure.unbend(score))

@@ -135,12 +135,12 @@ class CompiledSplitter:
             lines[attribute] = codes[self.task.order].astype(np.int32)
         return np.ascontiguousarray(np.stack([lines[i] for i in sorted(lines)]))
 
-    def desk(self, rows: int) -> Any:
+    def test_buffers(self, rows: int) -> Any:
         """Make room for judging up to `rows` rows."""
-        desk = group_tests.make_test_buffers(rows if self.task.looks_up else 1, self.judge)
+        test_buffers = group_tests.make_test_buffers(rows if self.task.looks_up else 1, self.judge)
         if not self.task.apart:
-            return desk
-        more = max(equal_groups.part_buffer_length(rows, self.task.unit), desk.shape[1])
+            return test_buffers
+        more = max(equal_groups.part_buffer_length(rows, self.task.unit), test_buffers.shape[1])
         return np.zeros((equal_groups.SHORT + 1, more), np.int64)
 
     @property
@@ -206,7 +206,7 @@ class CompiledSplitter:
                     pools.begins,
                     first, last, target, limits, ties, matrix,
                     self.task.places, how,
-                    self.sensitive, self.judge, self.desk(widest), block, room, new,
+                    self.sensitive, self.judge, self.test_buffers(widest), block, room, new,
                 )
             )  # fmt: skip
             self.settled(int(rows[first:last].sum()))
@@ -276,15 +276,15 @@ class _Cutter:
     def __call__(self, s: int, e: int, side: int, low: Any, high: Any) -> list[WorkItem]:
         """Cut a node: a large one once, a small one down to its leaves."""
         own, engine = self.own, self.engine
-        if not hasattr(own, "bench"):
-            own.bench = splits.make_cut_buffers(engine.spans, self.paper)
-            own.desk = engine.desk(engine.task.rows)
+        if not hasattr(own, "cut_buffers"):
+            own.cut_buffers = splits.make_cut_buffers(engine.spans, self.paper)
+            own.test_buffers = engine.test_buffers(engine.task.rows)
 
         def cut(block: int, once: bool) -> int:
             found: int = self.subtree(
                 self.hands, self.propose, self.front, self.back, s, e, side, low, high,
-                engine.task.places, block, int(once), self.sensitive, self.judge, own.desk,
-                own.bench, self.leaves,
+                engine.task.places, block, int(once), self.sensitive, self.judge, own.test_buffers,
+                own.cut_buffers, self.leaves,
             )  # fmt: skip
             return found
 
@@ -295,7 +295,7 @@ class _Cutter:
         if not once or not found:
             engine.settled(e - s)
             return []
-        box = own.bench.box.copy()
+        box = own.cut_buffers.box.copy()
         middle = s + found
         return [
             WorkItem(found, partial(self, s, middle, 1 - side, box[0], box[1])),

@@ -78,7 +78,7 @@ class FileEngine:
 
     def encode(self, job: BoundRequest) -> None:
         """Write the codes of all rows: quasi-identifiers, and what judges look at."""
-        d, lines = len(job.quasis), job.views(job.court())
+        d, lines = len(job.quasis), job.views(job.node_judge())
         widest = max(quasi.domain.size for quasi in job.quasis)
         kind = np.uint16 if widest <= 2**16 else np.int32
         self._codes = self._mapped("codes", kind, d, job.rows)

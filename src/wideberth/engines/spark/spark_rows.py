@@ -74,7 +74,7 @@ class SparkEngine:
         codes = [sql.col(f"code{place}") for place in range(len(job.codings))]
         self.coded = frame.select(*codes, *payload, ties.alias(TIES))
         self.kept.append(self.coded.persist(StorageLevel.MEMORY_AND_DISK))
-        self._lines = [*range(len(job.quasis)), *job.views(job.court())]
+        self._lines = [*range(len(job.quasis)), *job.views(job.node_judge())]
 
     def _with_code(self, frame: DataFrame, coding: Coding, name: str) -> DataFrame:
         """Add the code of some columns' values to every row."""
@@ -112,9 +112,9 @@ class SparkEngine:
             .toArrow()
         )
         self.sent.pop().destroy()
-        sheets = scan.empty()
-        sheets.enter({name: found[name].to_numpy() for name in found.column_names})
-        return sheets
+        scan_counts = scan.empty()
+        scan_counts.enter({name: found[name].to_numpy() for name in found.column_names})
+        return scan_counts
 
     def finish(
         self, job: BoundRequest, tree: SplitTree, columns: Sequence[str], progress: Progress | None

@@ -221,32 +221,32 @@ class ScanPlan:
             question_value=np.array(self._value, np.int64),
         )
 
-    def table(self, sheets: ScanCounts, node: OpenNode) -> NodeTable:
+    def table(self, scan_counts: ScanCounts, node: OpenNode) -> NodeTable:
         """Return the table of a node that was to be filled."""
-        return self._table(sheets, self.tables[node.number])
+        return self._table(scan_counts, self.tables[node.number])
 
     def promised(
-        self, sheets: ScanCounts, node: OpenNode
+        self, scan_counts: ScanCounts, node: OpenNode
     ) -> tuple[NodeTable | None, NodeTable | None]:
         """Return the tables of the halves of a node's first cut, those that were to be filled."""
         left, right = self._ahead.get(node, (None, None))
         return (
-            None if left is None else self._table(sheets, left),
-            None if right is None else self._table(sheets, right),
+            None if left is None else self._table(scan_counts, left),
+            None if right is None else self._table(scan_counts, right),
         )
 
-    def _table(self, sheets: ScanCounts, slot: int) -> NodeTable:
+    def _table(self, scan_counts: ScanCounts, slot: int) -> NodeTable:
         # Copies: the sheets of a scan must not live as long as one of its nodes.
-        lows, highs = sheets.lows[slot].copy(), sheets.highs[slot].copy()
-        return NodeTable(self.layout.begins, sheets.counts[slot].copy(), lows, highs)
+        lows, highs = scan_counts.lows[slot].copy(), scan_counts.highs[slot].copy()
+        return NodeTable(self.layout.begins, scan_counts.counts[slot].copy(), lows, highs)
 
-    def histograms(self, sheets: ScanCounts, node: OpenNode) -> Ints:
+    def histograms(self, scan_counts: ScanCounts, node: OpenNode) -> Ints:
         """Return what was counted for a node."""
         order = list(self._first)
         at = order.index(node)
         first = self._first[node]
         last = self._first[order[at + 1]] if at + 1 < len(order) else len(self._by)
-        return sheets.histograms[first:last]
+        return scan_counts.histograms[first:last]
 
 
 # -----------------------------------------------------------------------------
@@ -336,7 +336,7 @@ class SplitTreeBuilder:
     def __init__(
         self,
         task: SplitProblem,
-        court: HistogramJudge,
+        node_judge: HistogramJudge,
         *,
         rows: int,
         paper: bool,
@@ -344,7 +344,7 @@ class SplitTreeBuilder:
         block: int,
         progress: Progress | None = None,
     ) -> None:
-        self.task, self.court, self.paper = task, court, paper
+        self.task, self.node_judge, self.paper = task, node_judge, paper
         # Nodes of at most `bucket_rows` rows are left whole; those of fewer than `block` are never
         # cut at values.
         self.large = max(bucket_rows + 1, 2 * task.unit, block)
@@ -371,10 +371,10 @@ class SplitTreeBuilder:
 
     def _histogram(self) -> Ints:
         """Return the histogram of the whole table, in coarse cells."""
-        layout = self.court.coarse
+        layout = self.node_judge.coarse
         whole = np.zeros(int(layout.edges[-1]), np.int64)
         for cells, begin, column in zip(
-            layout.cells, layout.edges.tolist(), self.court.columns, strict=False
+            layout.cells, layout.edges.tolist(), self.node_judge.columns, strict=False
         ):
             np.add.at(whole, begin + cells, column.domain.histogram)
         return whole
@@ -405,7 +405,7 @@ class SplitTreeBuilder:
         if not node.asked:
             self.open.remove(node)
             self._settled(node)
-        elif not self.court.asks:  # any cut will do
+        elif not self.node_judge.asks:  # any cut will do
             self._cut(node, CutTrial(0, node.whole, True))
 
     def _cut(self, node: OpenNode, trial: CutTrial) -> None:
@@ -442,20 +442,20 @@ class SplitTreeBuilder:
 
     def _scan(self, look: ScanFunction, nodes: Sequence[OpenNode]) -> None:
         """Fill tables, and judge the cheapest cuts by coarse histograms."""
-        script = ScanPlan(self.by, self.value, self.child, self.court.coarse)
+        script = ScanPlan(self.by, self.value, self.child, self.node_judge.coarse)
         for node in nodes:
             if node.table is None:
                 script.fill(node)
             else:
                 ahead = [rows >= self.large for rows in node.halves(node.tried)]
                 script.ask(node, list(node.asked), ahead=ahead)
-        sheets = self._looked(look, script)
+        scan_counts = self._looked(look, script)
         for node in script.filled:
-            node.table = script.table(sheets, node)
+            node.table = script.table(scan_counts, node)
         for node, cuts in script.asked.items():
-            lefts = script.histograms(sheets, node)
+            lefts = script.histograms(scan_counts, node)
             node.upto = cuts[-1] + 1
-            node.promised = script.promised(sheets, node)
+            node.promised = script.promised(scan_counts, node)
             node.trials = [
                 CutTrial(cut, left, self._judge(node, cut, node.whole, left, coarse=True))
                 for cut, left in zip(cuts, lefts, strict=True)
@@ -464,12 +464,12 @@ class SplitTreeBuilder:
 
     def _scan_values(self, look: ScanFunction, nodes: Sequence[OpenNode]) -> None:
         """Judge by the histograms of single values what cells have left open."""
-        script = ScanPlan(self.by, self.value, self.child, self.court.exact)
+        script = ScanPlan(self.by, self.value, self.child, self.node_judge.exact)
         for node in nodes:
             script.ask(node, [trial.cut for trial in node.doubtful], whole=True)
-        sheets = self._looked(look, script)
+        scan_counts = self._looked(look, script)
         for node, cuts in script.asked.items():
-            whole, *lefts = script.histograms(sheets, node)
+            whole, *lefts = script.histograms(scan_counts, node)
             for trial, cut, left in zip(node.doubtful, cuts, lefts, strict=False):
                 trial.verdict = self._judge(node, cut, whole, left, coarse=False)
                 if trial.verdict:
@@ -485,8 +485,8 @@ class SplitTreeBuilder:
     ) -> bool | None:
         """Return whether both halves of a cut can satisfy the demands."""
         few, many = node.halves(cut)
-        first = self.court.judge(few, left, coarse=coarse)
+        first = self.node_judge.judge(few, left, coarse=coarse)
         if first is False:
             return False
-        second = self.court.judge(many, whole - left, coarse=coarse)
+        second = self.node_judge.judge(many, whole - left, coarse=coarse)
         return second if second is not True else first

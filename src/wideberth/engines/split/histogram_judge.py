@@ -140,8 +140,8 @@ class HistogramJudge:
 
         assert self.engine is not None  # noqa: S101 - else rules are asked
         edges = (self.coarse if coarse else self.exact).edges
-        desk = group_tests.make_test_buffers(1, self.engine.judge)
-        return bool(group_tests.pass_tests(self.engine.judge, edges, histogram, rows, desk))
+        test_buffers = group_tests.make_test_buffers(1, self.engine.judge)
+        return bool(group_tests.pass_tests(self.engine.judge, edges, histogram, rows, test_buffers))
 
     def _sure(self, rows: int, allowed: int) -> int:
         """Return how many rows of a crowd can surely be dealt: in turn, or by columns."""

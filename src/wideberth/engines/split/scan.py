@@ -86,7 +86,7 @@ class Scan:
         """Look at blocks of rows: their codes, and their sensitive values, a line an attribute."""
         from wideberth.kernels import table_scan as kernels
 
-        sheets = self.empty()
+        scan_counts = self.empty()
         cells, edges = self.layout.line
         for codes, views in blocks:
             kernels.look(
@@ -97,9 +97,11 @@ class Scan:
                 edges,
                 kernels.ScanTree(self.by, self.value, self.child, self.table, self.ask),
                 kernels.CountedCuts(self.first, self.question_by, self.question_value),
-                kernels.ScanArrays(sheets.counts, sheets.lows, sheets.highs, sheets.histograms),
+                kernels.ScanArrays(
+                    scan_counts.counts, scan_counts.lows, scan_counts.highs, scan_counts.histograms
+                ),
             )
-        return sheets
+        return scan_counts
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

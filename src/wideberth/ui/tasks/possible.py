@@ -58,13 +58,13 @@ def judge_principles(
     # "together" is None unless the principles do not go together though each would alone. "tries"
     # are proposals: "words", and "at" which place which "entry" of a policy goes; there are none if
     # the principles are not the obstacle.
-    court = _FeasibilityJudge(frame, policy)
+    feasibility_judge = _FeasibilityJudge(frame, policy)
     verdicts = []
     for number, entry in enumerate(entries):
         tell("judging", number, len(entries) + 1)
-        verdicts.append(court.judge(number, entry))
+        verdicts.append(feasibility_judge.judge(number, entry))
     tell("judging", len(entries), len(entries) + 1)
-    return {"principles": verdicts, "together": court.together(verdicts)}
+    return {"principles": verdicts, "together": feasibility_judge.together(verdicts)}
 
 
 class _FeasibilityJudge:
