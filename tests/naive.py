@@ -13,7 +13,7 @@ from datetime import date, datetime
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from itertools import combinations, product
-from math import asin, cos, prod, radians, sin, sqrt
+from math import asin, cos, lcm, prod, radians, sin, sqrt
 from typing import Any
 
 DAY = 86_400 * 10**6  # microseconds
@@ -473,15 +473,31 @@ def emd_ordered(p: Sequence[Fraction], q: Sequence[Fraction]) -> Fraction:
 def transport(
     p: Sequence[Fraction], q: Sequence[Fraction], cost: Sequence[Sequence[Fraction]]
 ) -> Fraction:
-    """The least cost of turning p into q, by successive shortest paths (Bellman-Ford)."""
+    """The least cost of turning p into q, by successive shortest paths (Bellman-Ford).
+
+    In whole numbers: in fractions, forty values take a minute.
+    """
+    shares = lcm(*(share.denominator for share in (*p, *q)))
+    unit = lcm(*(c.denominator for row in cost for c in row))
+    whole = least_cost(
+        [int(share * shares) for share in p],
+        [int(share * shares) for share in q],
+        [[int(c * unit) for c in row] for row in cost],
+    )
+    return Fraction(whole, shares * unit)
+
+
+def least_cost(p: Sequence[int], q: Sequence[int], cost: Sequence[Sequence[int]]) -> int:
+    """The least cost of turning p into q, all in whole numbers."""
     size = len(p)
     supply, demand = list(p), list(q)
-    flow = [[Fraction(0)] * size for _ in range(size)]
+    flow = [[0] * size for _ in range(size)]
     while any(supply):
         # Nodes 0 .. size-1 give, size .. 2*size-1 take; a path may undo an earlier flow.
-        length: list[Fraction | None] = [Fraction(0) if s else None for s in supply] + [None] * size
+        length: list[int | None] = [0 if s else None for s in supply] + [None] * size
         before: dict[int, int] = {}
         for _ in range(2 * size):
+            known = list(length)
             for i in range(size):
                 for j in range(size):
                     there, back = length[i], length[size + j]
@@ -494,6 +510,8 @@ def transport(
                         and (there is None or back - cost[i][j] < there)
                     ):
                         length[i], before[i] = back - cost[i][j], size + j
+            if length == known:  # nothing becomes shorter any more
+                break
         end = min(
             (j for j in range(size) if demand[j] and length[size + j] is not None),
             key=lambda j: length[size + j],
@@ -511,7 +529,7 @@ def transport(
                 flow[b][a - size] -= moved
         supply[path[-1]] -= moved
         demand[end] -= moved
-    return sum((flow[i][j] * cost[i][j] for i in range(size) for j in range(size)), Fraction(0))
+    return sum(flow[i][j] * cost[i][j] for i in range(size) for j in range(size))
 
 
 # ---- all of them, and partitions
