@@ -18,9 +18,10 @@ demo: $(READY)
 test: lint
 	$(BIN)/python -m pytest
 
-# What takes long: more seeds, larger tables, every page in every width.
+# What takes long: all examples of every property, more seeds, larger tables, every page in every width.
 test-nightly: $(READY)
 	$(BIN)/python -m pytest -m nightly
+	WIDEBERTH_NIGHTLY=1 $(BIN)/python -m pytest -m 'hypothesis and not nightly'
 
 # A Spark cluster on this machine, of which a worker is killed; takes some minutes.
 test-cluster: $(READY)

@@ -16,10 +16,11 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import wideberth as wb
+from tests.effort import examples
 from tests.samples import Sample, bound, hierarchy, principles, samples
 from wideberth.core.codes import Domain
 from wideberth.core.exact import Bools, Floats, Ints
@@ -72,7 +73,7 @@ class _AtMost(wb.Rule):
 
 
 each = pytest.mark.parametrize("cls", [*iterate(), SizeCap], ids=lambda cls: cls.name)
-laws = settings(max_examples=200, deadline=None)
+laws = examples(200, 50)
 
 
 @pytest.fixture
@@ -174,7 +175,7 @@ def frame(table: Sample, data: st.DataObject) -> tuple[dict[str, list[Any]], lis
 
 
 @each
-@laws
+@examples(200, 25)  # whole checks, two of each example
 @given(data=st.data())
 def test_5_row_order_is_irrelevant(cls: type[Principle], data: st.DataObject) -> None:
     table, principle, _ = draw_bound(cls, data)
@@ -193,7 +194,10 @@ def test_5_row_order_is_irrelevant(cls: type[Principle], data: st.DataObject) ->
             population=make({"q": people}) if cls.needs == "population" else None,
             hierarchies={"s": hierarchy(table.context.parents)} if table.context.parents else None,
         )
-        return result.to_dict()
+        told = result.to_dict()
+        # Whether the last row looks like a footnote is a remark on the order itself.
+        told["notes"] = [note for note in told["notes"] if not note.startswith("the last row")]
+        return told
 
     order = data.draw(st.permutations(range(rows)))
     people = data.draw(st.permutations(population))
