@@ -466,6 +466,8 @@ def plainly_numbers(texts: pl.Series) -> bool:
     >>> plainly_numbers(pl.Series(["1234.5", "7"])), plainly_numbers(pl.Series(["1.234", "7"]))
     (True, False)
     """
+    if len(texts) and not re.match(PLAIN_NUMBER, texts[0]):  # a cell mostly tells
+        return False
     if not texts.str.contains(PLAIN_NUMBER).all():
         return False
     pointed = texts.filter(texts.str.contains(".", literal=True))

@@ -6,6 +6,7 @@ value.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -13,7 +14,7 @@ import polars as pl
 
 from wideberth.core.notation import mostly_written, notation, notations, plainly_numbers
 from wideberth.core.strings import is_text
-from wideberth.core.types import confirmation, floats, infer_type, unnamed
+from wideberth.core.types import confirmation, floats, is_read_plainly, unnamed
 from wideberth.errors import ParameterError, UndecidedError, what_to_type
 
 #: What often stands for a missing value, in small letters.
@@ -21,16 +22,20 @@ LIKE_MISSING = (
     *("nan", "n/a", "na", "n.a.", "null", "none", "nil", "-", "--", "."),
     *("#n/a", "#na", "#null!", "#value!", "#ref!", "#div/0!"),
 )
+_LIKE_MISSING = rf"(?i)^\s*(?:{'|'.join(map(re.escape, LIKE_MISSING))})\s*$"
+#: What a text has that is no mere word: digits, what looks missing, and infinity.
+_NO_WORD = rf"[0-9]|{_LIKE_MISSING}|(?i)^\s*[+-]?inf(?:inity)?\s*$"
 _NEARLY = 0.95  # share of numbers that makes the rest a slip
 _MOSTLY = 0.9  # likewise of dates, and of numbers in a notation, which are written on purpose
-_NUMBERS = ("integer", "float", "decimal")
-_READ = (*_NUMBERS, "date")
 #: How people write numbers that no notation reads, and how to rewrite them so that one does.
 _DISGUISES = {
     "stand in parentheses": (r"^\((.*[0-9].*)\)$", "-$1"),
     "have a minus behind them": (r"^(.*[0-9].*?)\s*[\x{2212}-]$", "-$1"),
     "end in k or M": (r"^(.*[0-9])\s*[kKM]$", "$1"),
 }
+_DISGUISED = "|".join(pattern for pattern, _ in _DISGUISES.values())
+#: How every number begins that the program reads without being told.
+_NEARLY_NUMBER = r"(?i)^\s*[+-]?(?:\.?[0-9]|nan|inf)"
 _CLOCK = r"^(?:[01]?[0-9]|2[0-4]):[0-5][0-9](?::[0-5][0-9](?:\.[0-9]+)?)?(?: ?[AaPp]\.?[Mm]\.?)?$"
 
 
@@ -63,11 +68,14 @@ def column_question(
     if not is_text(series.dtype):
         return None
     name, texts = series.name, unnamed(series)
-    if plainly_numbers(texts.drop_nulls().unique().cast(pl.String)):
+    distinct = texts.drop_nulls().unique(maintain_order=True).cast(pl.String)
+    if plainly_numbers(distinct) or all_words(distinct):
         return None
-    ways = notations(texts)
-    if not ways and len(blank := _blank(texts)):  # N/A beside 1.234,56
-        ways = notations(texts.filter(~texts.cast(pl.String).is_in(blank.to_list())))
+    blank = like_missing(distinct)
+    rest = distinct.filter(~blank) if blank.any() else distinct
+    ways = notations(distinct)
+    if not ways and len(rest) < len(distinct):  # N/A beside 1.234,56
+        ways = notations(rest)
     if made and "1234.56" in ways:
         return None
     if len(ways) > 1:
@@ -78,13 +86,15 @@ def column_question(
         noun = "dates" if notation(ways[0]).date else "numbers"
         what = f"column {name!r} looks like {noun} written as {ways[0]}, and stays text until you "
         return ColumnQuestion(f"{what}confirm that", confirmation(name, ways), ways)
-    if (forms := _disguised(texts)) and infer_type(texts) not in _READ:
+    if (forms := _disguised(rest)) and not is_read_plainly(distinct):
         some = " or ".join(forms)
         return ColumnQuestion(
             f"column {name!r} looks like numbers, and is text, for some of them {some}",
             f"write all of them as -1200.50 or 92000; {_as_text(name)}",
         )
-    return _slips(name, texts, rows) if slips and infer_type(texts) not in _READ else None
+    if not slips or is_read_plainly(distinct):
+        return None
+    return _slips(name, texts, distinct, blank, rows)
 
 
 def require_one_way(series: pl.Series) -> None:
@@ -114,9 +124,11 @@ def _disguised(texts: pl.Series) -> list[str]:
     >>> _disguised(pl.Series(["(1,200.50)", "3.5"])), _disguised(pl.Series(["(a)", "92k"]))
     (['stand in parentheses'], [])
     """
-    plain = texts.drop_nulls().unique().cast(pl.String).str.strip_chars()
-    plain = plain.filter(~like_missing(plain))
-    if plain.is_empty() or not plain.str.contains("[0-9]").all():
+    # `texts` are different, and none of them looks missing.
+    plain = texts.str.strip_chars()
+    if plain.is_empty() or not plain.str.contains(_DISGUISED).any():
+        return []
+    if not plain.str.contains("[0-9]").all():
         return []
     forms = []
     for form, (pattern, instead) in _DISGUISES.items():
@@ -144,11 +156,12 @@ def _blank(texts: pl.Series) -> pl.Series:
     return distinct.filter(like_missing(distinct))
 
 
-def _slips(name: str, texts: pl.Series, rows: bool) -> ColumnQuestion | None:
-    """Ask about a few texts among numbers or dates."""
-    distinct = texts.drop_nulls().unique().cast(pl.String)
-    blank = _blank(texts)
-    rest = distinct.filter(~like_missing(distinct))
+def _slips(
+    name: str, texts: pl.Series, distinct: pl.Series, missing: pl.Series, rows: bool
+) -> ColumnQuestion | None:
+    """Ask about a few texts among numbers or dates; `missing` marks those that look missing."""
+    blank = distinct.filter(missing)
+    rest = distinct.filter(~missing)
     as_text = _as_text(name)
     if len(blank) and len(rest) and is_read(rest):
         listed = ", ".join(f'"{token}"' for token in tokens(blank))
@@ -183,10 +196,11 @@ def odd_among(distinct: pl.Series) -> tuple[str, pl.Series] | None:
     >>> odd_among(pl.Series([*(f"{i:02}/05/2013" for i in range(1, 29)), "abc"]))[0]
     'dates written as %d/%m/%Y'
     """
-    odd = distinct.filter(floats(distinct.str.strip_chars()).is_null())
-    if len(odd) and len(odd) <= len(distinct) * (1 - _NEARLY):
-        return "numbers", odd
-    found = mostly_written(distinct, 1 - _MOSTLY) if len(odd) else None
+    if distinct.str.contains(_NEARLY_NUMBER).any():
+        odd = distinct.filter(floats(distinct.str.strip_chars()).is_null())
+        if len(odd) <= len(distinct) * (1 - _NEARLY):
+            return ("numbers", odd) if len(odd) else None
+    found = mostly_written(distinct, 1 - _MOSTLY)
     if found is None:
         return None
     way, odd = found
@@ -197,12 +211,21 @@ def odd_among(distinct: pl.Series) -> tuple[str, pl.Series] | None:
 
 def is_read(texts: pl.Series) -> bool:
     """Return whether texts are numbers or dates, plain or in a notation."""
-    return infer_type(texts) in _READ or bool(notations(texts))
+    return is_read_plainly(texts) or bool(notations(texts))
 
 
 def like_missing(texts: pl.Series) -> pl.Series:
     """Mark the texts that often stand for a missing value."""
-    return texts.str.strip_chars().str.to_lowercase().is_in(list(LIKE_MISSING))
+    return texts.str.contains(_LIKE_MISSING)
+
+
+def all_words(texts: pl.Series) -> bool:
+    """Return whether no text has a digit, looks missing, or is infinity: none is read as anything.
+
+    >>> all_words(pl.Series(["north", "yes"])), all_words(pl.Series(["north", "n/a"]))
+    (True, False)
+    """
+    return not texts.str.contains(_NO_WORD).any()
 
 
 def tokens(texts: pl.Series) -> list[str]:

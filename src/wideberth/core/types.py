@@ -59,6 +59,8 @@ def _infer_from_text(series: pl.Series) -> str:
     distinct = present.unique().cast(pl.String).str.strip_chars()
     if distinct.is_empty():
         return "text"
+    if not _may_be_read(distinct[0]):  # one cell mostly tells: a wide table has many columns
+        return _text_or_category(present, distinct)
     if distinct.str.contains(_INTEGER).all():
         fits = not _integers(distinct).has_nulls()
         return "integer" if fits or _repeats_a_number(distinct) else "text"
@@ -70,6 +72,27 @@ def _infer_from_text(series: pl.Series) -> str:
             return kind
     if not floats(distinct).has_nulls() and _repeats_a_number(distinct):
         return "float"
+    return _text_or_category(present, distinct)
+
+
+def is_read_plainly(distinct: pl.Series) -> bool:
+    """Return whether different texts are numbers or dates as the program writes them.
+
+    >>> is_read_plainly(pl.Series(["7", "1.5"])), is_read_plainly(pl.Series(["7", "a"]))
+    (True, False)
+    """
+    if distinct.is_empty() or not _may_be_read(distinct[0].strip()):
+        return False
+    return infer_type(distinct) in ("integer", "float", "decimal", "date")
+
+
+def _may_be_read(text: str) -> bool:
+    """Return whether a text looks like a number, a date or a truth value."""
+    plain = text.lower()
+    return plain in _BOOLEANS or any(re.match(form, plain) for form in (_FLOAT, *READ.values()))
+
+
+def _text_or_category(present: pl.Series, distinct: pl.Series) -> str:
     few = max(20, len(present) // 100)
     recurring = len(distinct) < len(present)
     return "category" if recurring and len(distinct) <= few else "text"

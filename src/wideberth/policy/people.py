@@ -191,6 +191,7 @@ def find_people(
     """
     # `identifier`: the columns that the custodian calls identifiers; `ignored`: columns not to look
     # at (sensitive ones, ids of groups).
+    identifier, ignored = set(identifier), set(ignored)
     fit = _fitting(frame, identifier, ignored, lambda *_: frame)
     found = repeating_identifier(fit, lambda column: _distinct(frame[column]), frame.height)
     if found is not None:
@@ -230,18 +231,20 @@ def _fitting(
     for series in frame:
         if series.name not in named and series.name not in ignored and _shaped(series):
             named[series.name] = "plain"
+    fitting = {c for c in named if _fits(frame[c], called=c not in identifier)}
+    kept = of_person_traits(frame.columns)
     fit = {
         column: strength
         for column, strength in named.items()
-        if _fits(frame[column], called=column not in identifier)
-        if strength == "person" or not mostly_several_people(frame, column)
+        if column in fitting
+        if strength == "person" or not mostly_several_people(frame, column, kept)
     }
     traits = PersonTraits.of(frame.columns)
     for series in frame:
         column = series.name
         if column in fit or column in ignored or column in traits.columns.values():
             continue
-        if column in named and _fits(series, called=column not in identifier):
+        if column in fitting:
             continue  # of several people
         if _of_one(series, traits, some, dropped=column in identifier):
             fit[column] = "plain"
@@ -423,7 +426,9 @@ def _shaped(series: pl.Series) -> bool:
         return False
     cells = unnamed(series).drop_nulls()
     first = as_string(cells.head(_SAMPLE)).cast(pl.String)
-    shape = next((shape for shape in _SHAPES if len(first) and _all(first, shape)), None)
+    # The first cell mostly tells: a wide table has many columns.
+    may = [shape for shape in _SHAPES if len(first) and re.match(shape, first[0])]
+    shape = next((shape for shape in may if _all(first, shape)), None)
     if shape is None:
         other = any(said.kind not in ("identifier", "key") for said in name_words(series.name))
         named = other or words_are_names(series.name)
@@ -645,12 +650,18 @@ def _divergence(share: float, chance: float) -> float:
     return share * log(share / chance) + rest
 
 
-def mostly_several_people(frame: pl.DataFrame, column: str) -> bool:
-    """Return whether most rows that agree in a column differ in sex, birth or age."""
-    for other in frame.columns:
-        words = set(lowercase_words(other)) - _BESIDE
-        if other == column or not words or not words <= SEX | BIRTH | _AGE:
+def of_person_traits(columns: Sequence[str]) -> list[str]:
+    """Return the columns that hold sex, birth or age, by their names."""
+    said = {column: set(lowercase_words(column)) - _BESIDE for column in columns}
+    return [column for column, words in said.items() if words and words <= SEX | BIRTH | _AGE]
+
+
+def mostly_several_people(frame: pl.DataFrame, column: str, kept: Sequence[str]) -> bool:
+    """Return whether most rows that agree in a column differ in `kept`: sex, birth or age."""
+    for other in kept:
+        if other == column:
             continue
+        words = set(lowercase_words(other)) - _BESIDE
         cells = unnamed(frame[other])
         if aged := words <= _AGE:
             kind = infer_type(cells)

@@ -353,6 +353,9 @@ PERSONAL_PATTERNS = (
         inside=True,
     ),
 )
+#: Every text in which any of them is found matches this: most texts of digits do not. Dates may
+#: hide one, as they are left out of some searches first.
+_ANY = "|".join([PERSONAL_DATE, *(f"(?:{kind.pattern})" for kind in PERSONAL_PATTERNS)])
 
 
 def has_words(texts: pl.Series) -> bool:
@@ -376,7 +379,8 @@ def find_personal(texts: pl.Series, *, words: bool | None = None) -> dict[str, B
     # words, if these texts are not all of it.
     bare = texts.alias("")
     may = bare.str.contains(POSSIBLE) & ~bare.str.contains(DECIMAL)
-    at = may.fill_null(False).arg_true().to_numpy()
+    likely = may.arg_true()
+    at = likely.gather(bare.gather(likely).str.contains(_ANY).arg_true()).to_numpy()
     some = bare.gather(at)
     found: dict[str, Bools] = {}
     undated = None

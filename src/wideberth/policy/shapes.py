@@ -23,6 +23,7 @@ _CODES = {
     r"|[0-9A-Fa-f]{96}|[0-9A-Fa-f]{128})$|^\$2[aby]\$.{56}$",
     "IP addresses": r"^\s*(?:(?:25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])\.){3}[0-9]{1,3}\s*$",
 }
+_ANY_CODE = "|".join(_CODES.values())
 _PLACE = (
     r"^\s*(POINT\s*)?[\[(]?\s*-?[0-9]{1,3}\.[0-9]{2,}\s*[,; ]\s*-?[0-9]{1,3}\.[0-9]{2,}\s*[\])]?$"
 )
@@ -60,6 +61,7 @@ _MEASURES = (
     rf"{_YEAR}[-/ ]?\p{{Lu}}{{1,2}}[-/ ]?[0-9]{{1,2}}|[QTH][1-4][-/ ]?{_YEAR}",
     rf"K?W ?[0-9]{{1,2}}[-/ ]{_YEAR}",
 )
+_ANY_MEASURE = rf"^\s*(?:{'|'.join(f'(?:{form})' for form in _MEASURES)})\s*$"
 #: How a day, or a time of the day, is written in digits alone.
 _DAYS = {8: ("%Y%m%d", "%d%m%Y", "%m%d%Y"), 6: ("%y%m%d", "%d%m%y", "%m%d%y")}
 _YEAR = r"^(?:1[89]|20)[0-9]{2}$"
@@ -80,7 +82,8 @@ def shape_of(series: pl.Series, type_: str, *, ranges: bool = False) -> str | No
     texts = present.unique(maintain_order=True)
     if texts.is_empty():
         return None
-    for what, pattern in _CODES.items():
+    coded = texts.str.contains(_ANY_CODE).sum() > _MOST * len(texts)
+    for what, pattern in _CODES.items() if coded else ():
         if texts.str.contains(pattern).sum() > _MOST * len(texts):
             return f"its values are {what}, each of which stands for a person or a record"
     if not ranges:
@@ -251,6 +254,8 @@ def _templated(texts: pl.Series) -> bool:
 
 def _are_measures(texts: pl.Series) -> bool:
     """Return whether all texts are times, scores, addresses of machines, or parts of years."""
+    if not texts.str.contains(_ANY_MEASURE).all():
+        return False
     return any(bool(texts.str.contains(rf"^\s*(?:{form})\s*$").all()) for form in _MEASURES)
 
 
