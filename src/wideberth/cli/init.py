@@ -49,7 +49,12 @@ def init(
     from wideberth.checks.protection import proposed_policy
     from wideberth.policy.guesses import guess_columns
     from wideberth.policy.people import find_people
-    from wideberth.policy.proposal import policy_text, proposed_reading, reading_remarks
+    from wideberth.policy.proposal import (
+        policy_text,
+        proposed_reading,
+        reading_remarks,
+        require_moderate_width,
+    )
     from wideberth.policy.roles import UNDECIDED
 
     if output is not None:
@@ -57,6 +62,7 @@ def init(
     options = read_options(delimiter, encoding, missing, skip_rows=skip_rows, written=written)
     with console(stderr=True).status("reading …"):
         frame = io.read(table, options)
+        require_moderate_width(frame, table)
         reading = proposed_reading(frame, options)
         notes = reading_remarks(frame, options, reading)
         if reading != options:

@@ -14,6 +14,7 @@ from wideberth.core.notation import plainly_numbers
 from wideberth.core.questions import is_read, is_remarked, like_missing, tokens, value_remarks
 from wideberth.core.strings import is_text
 from wideberth.core.types import unnamed
+from wideberth.errors import TableError, what_to_type
 from wideberth.io import ReadOptions, in_formats, notation, notations
 from wideberth.policy.guesses import Guess
 from wideberth.policy.people import People
@@ -75,6 +76,9 @@ def policy_text(
     return "\n".join(parts) + "\n"
 
 
+#: Columns of a table for which a policy is proposed: each takes milliseconds to look at, and
+#: somebody must check its role.
+MAX_PROPOSED_COLUMNS = 5_000
 #: Letters of a line of comment.
 _WIDTH = 96
 _HIERARCHIES = "[hierarchies]  # coarser and coarser values; for the lattice, each column needs one"
@@ -206,6 +210,25 @@ def _quoted(text: str) -> str:
 # What `init` remarks on a table: notations, missing cells, and rows that are no people.
 #
 # A remark names columns, counts and rows, and never a person's value.
+
+
+def require_moderate_width(frame: pl.DataFrame, name: str) -> None:
+    """Refuse a table with more columns than anybody can decide on, before any is looked at.
+
+    >>> require_moderate_width(pl.DataFrame({"age": [21]}), "people.csv")
+    """
+    if frame.width > MAX_PROPOSED_COLUMNS:
+        raise TableError(
+            f"{name} has {frame.width:,} columns; roles are proposed for {MAX_PROPOSED_COLUMNS:,} "
+            "at most",
+            hint="keep the columns that you mean to publish, and leave out the others; or, if "
+            "there should be fewer, name the delimiter"
+            + what_to_type(
+                python="",
+                command=" (--delimiter)",
+                app=" (“Is the file read wrongly?” in step 1)",
+            ),
+        )
 
 
 def proposed_reading(frame: pl.DataFrame, options: ReadOptions) -> ReadOptions:

@@ -23,7 +23,12 @@ from wideberth.io import notation
 from wideberth.policy.guesses import Guess, guess_columns
 from wideberth.policy.people import find_people
 from wideberth.policy.policy import Policy
-from wideberth.policy.proposal import Proposal, proposed_reading, reading_remarks
+from wideberth.policy.proposal import (
+    Proposal,
+    proposed_reading,
+    reading_remarks,
+    require_moderate_width,
+)
 from wideberth.policy.roles import LISTS
 from wideberth.principles.columns import require_column
 
@@ -49,6 +54,7 @@ def profile(
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always", io.TableWarning)
         frame = io.read(path, reading)
+    require_moderate_width(frame, Path(path).name)
     tell("looking at how values are written", 0, 0)
     better = proposed_reading(frame, reading)
     noticed = reading_remarks(frame, reading, better)
