@@ -19,10 +19,17 @@ from wideberth.core.codes import Column, Domain
 from wideberth.core.exact import Ints, fraction
 from wideberth.core.memory import bounded
 from wideberth.core.names import prefix_of, spread_over_columns
+from wideberth.core.questions import column_question
 from wideberth.core.text import as_html
 from wideberth.core.types import TYPES, infer_type
 from wideberth.distances import DistanceFunction
-from wideberth.errors import InfeasibleError, ParameterError, TableError, what_to_type
+from wideberth.errors import (
+    InfeasibleError,
+    ParameterError,
+    TableError,
+    UndecidedError,
+    what_to_type,
+)
 from wideberth.policy.policy import Policy
 from wideberth.policy.spec import columns_named
 from wideberth.principles import (
@@ -281,6 +288,16 @@ class Advice:
         self.numeric = len(self._on) == 1 and (kind in _NUMERIC or (empty and guessed))
         #: Whether a value is made of several numbers, so that only a distance compares two of them.
         self.vector = len(self._on) > 1 or kind == "vector"
+
+    def require_no_question(self) -> None:
+        """Refuse text that looks like numbers or dates, until somebody says how it is read."""
+        name = self._on[0]
+        said = {*self._subject.types, *self._subject.hierarchies}
+        if self.numeric or self.vector or name in said:
+            return
+        asked = column_question(self._subject.frame[name], slips=False)
+        if asked is not None:
+            raise UndecidedError(asked.what, hint=asked.hint)
 
     @cached_property
     def _numbers(self) -> WholeTable:

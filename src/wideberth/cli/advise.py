@@ -172,6 +172,7 @@ def advise(
                 advice, distance or "auto", epsilon, delta, k or 2
             )
         else:
+            advice.require_no_question()
             found = _EpsilonMAnswers(advice, epsilon, m, relative, e1, e2)
         if form == "json":
             echo_json(found.to_dict())
