@@ -249,7 +249,7 @@ def anonymize(
             return run(request, clock, progress)
         except InfeasibleError as error:
             if not trials:
-                raise untried_proposals(error) from None
+                raise untried_proposals(error, request) from None
 
             def again(other: Request) -> Release:
                 return run(other, Clock(None), None)

@@ -84,14 +84,27 @@ def try_proposals(
     progress: Progress | None = None,
 ) -> InfeasibleError:
     """Try the proposals of a refusal, and return one that proposes those found to work."""
-    if not error.proposals:
+    proposals = _for_method(error.proposals, request)
+    if not proposals:
         return error
-    trials = list(_trials(error.proposals, request, run, progress))
-    return _said(error, trials)
+    error.proposals = tuple(proposals)
+    return _said(error, list(_trials(proposals, request, run, progress)))
 
 
-def untried_proposals(error: InfeasibleError) -> InfeasibleError:
+def _for_method(proposals: Sequence[Alternative], request: Request) -> list[Alternative]:
+    """Propose what anatomy's method can do, and the method that can do all."""
+    how = request.transform
+    if how.algorithm != "anatomy" or how.method == "optimal":
+        return list(proposals)
+    setting = 'method = "optimal"'
+    other = Alternative(setting, setting=setting, key="method", method="optimal")
+    return [other, *(one for one in proposals if one.key != "allowed")]
+
+
+def untried_proposals(error: InfeasibleError, request: Request | None = None) -> InfeasibleError:
     """Return a refusal that says that nothing was tried: on engines that takes too long."""
+    if request is not None and error.proposals:
+        error.proposals = tuple(_for_method(error.proposals, request))
     trials = [ProposalTrial(one, UNTRIED) for one in error.proposals]
     return _said(error, trials) if trials else error
 
@@ -163,6 +176,8 @@ def _trial(
     how = request.transform
     if one.suppression_limit is not None:
         how = replace(how, suppression_limit=one.suppression_limit)
+    if one.method is not None:
+        how = replace(how, method=one.method)
     if how.algorithm == "lattice":
         left = max(deadline - monotonic(), 0.1)
         how = replace(how, max_seconds=min(left, how.max_seconds or left))

@@ -46,6 +46,7 @@ class Alternative:
     replaces: Principle | None = None
     suppression_limit: float | None = None
     condition: str | None = None  # what only the reader can know
+    method: str | None = None  # of anatomy
 
 
 def infeasible_error(
