@@ -41,6 +41,7 @@ from wideberth.risk.judgments import (
     judge_attribute,
     judge_beliefs,
     judge_columns,
+    judge_foreign_values,
     judge_groups,
     judge_identity,
     judge_mixture,
@@ -56,6 +57,7 @@ from wideberth.risk.verdict import seeded
 from wideberth.risk.victims import (
     PopulationMatch,
     faced_groups,
+    foreign_values,
     group_identification_risk,
     match_population,
     require_matching_original,
@@ -254,6 +256,9 @@ def run_audit(
         on, known, covering = attribute.on, attribute.known, attribute.covering
         findings += judge_beliefs(attribute.believed, known, counsel)
         findings += judge_attribute(on, known, counsel)
+        if given.counted is not None and original is not None:
+            one = next(one for one in sensed if one.name == on)
+            findings += judge_foreign_values(on, *foreign_values(one, published, laid.groups))
         findings += judge_mixture(on, known, covering, counsel, sampled=sampled)
     findings += [*judge_disclosures(disclosures), *determined]
     findings += [*traces, *combine_releases(taken, others), *audit_swaps(taken, asked=swaps)]

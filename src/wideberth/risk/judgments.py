@@ -90,6 +90,26 @@ def judge_groups(uneven: Uneven | None) -> Iterator[Finding]:
         )
 
 
+def judge_foreign_values(name: str, foreign: int, of: int) -> Iterator[Finding]:
+    """Yield a finding if people of the original lack their own value in their group."""
+    if foreign:
+        yield Finding(
+            name="foreign-values",
+            severity="high",
+            title=f"at least {people(foreign)} of {of:,} {_do(foreign)} not have the value of "
+            f"'{name}' that the original says in their group",
+            meaning="The two tables are not of one release, or not of this original, or values "
+            "were changed: what is said here of groups is not true of these people.",
+            advice="Take both tables of one release, with its manifest beside them, and the "
+            "original that it was made from; or make the release again.",
+            figures={"people": foreign, "of": of},
+        )
+
+
+def _do(many: int) -> str:
+    return "does" if many == 1 else "do"
+
+
 def judge_people(people: People | None, *, where: str, decided: bool) -> Iterator[Finding]:
     """Yield a finding if an identifier repeats, so that rows are not people."""
     # Somebody may have decided that rows are people all the same. Only that person can know, so it

@@ -62,6 +62,40 @@ def group_identification_risk(published: PublishedBoxes, cover: BoxCover) -> Ris
     return identification_risk(rows[cover.situation[covered]], people[covered])
 
 
+def foreign_values(
+    sensed: AuditedAttribute, published: PublishedBoxes, groups: Partition
+) -> tuple[int, int]:
+    """Count people of the original whose own value is in no group that can be theirs; of how many.
+
+    At least so many: people who are left out of the release may be among them.
+    """
+    if sensed.own is None or published.original_rows is None:
+        return 0, 0
+    cover = published.covering(everyone=True)
+    rows = pl.DataFrame(
+        {
+            "box": published.boxes.labels.astype(np.int64),
+            "group": groups.labels.astype(np.int64),
+            "code": sensed.column.codes.astype(np.int64),
+        }
+    )
+    held = rows.select("group", "code").unique()
+    in_box = rows.select("box", "group").unique().join(held, on="group").select("box", "code")
+    situations = np.repeat(np.arange(len(cover.start) - 1), np.diff(cover.start))
+    boxes = pl.DataFrame({"situation": situations, "box": cover.boxes.astype(np.int64)})
+    possible = boxes.join(in_box.unique(), on="box").select("situation", "code").unique()
+    covered = cover.situation >= 0
+    victims = pl.DataFrame(
+        {
+            "situation": cover.situation[covered].astype(np.int64),
+            "code": sensed.own[cover.victims[covered]].astype(np.int64),
+        }
+    )
+    without = victims.join(possible, on=["situation", "code"], how="anti").height
+    left_out = published.original_rows - published.rows - int((~covered).sum())
+    return max(0, without - max(0, left_out)), victims.height
+
+
 def require_matching_original(
     published: PublishedBoxes, cover: BoxCover, sensed: Sequence[AuditedAttribute]
 ) -> None:
