@@ -465,7 +465,8 @@ def test_two_tables_of_which_no_manifest_tells(run, pairs):
     run("audit", "two/quasi.csv").refuses(1, "one of the two tables", "name their folder")
     Path("one/manifest.json").unlink()
     outcome = run(*checked)
-    assert outcome.code == 0
+    assert outcome.code == 3
+    assert "satisfied if both tables are of one release" in outcome.out
     assert "nothing says that quasi.csv and sensitive.csv are" in " ".join(outcome.out.split())
     files = ("one/quasi.csv", "--sensitive-table", "one/sensitive.csv")
     for named in (("one",), files):

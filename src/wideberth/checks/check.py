@@ -133,7 +133,7 @@ def check(
         given = examine(table, **known)
         with bounded(max_memory), blame_policy_for_principles(policy if not principles else None):
             result = check_resolved(given, worst=worst)
-    return replace(result, notes=[*result.notes, *manifest.notes])
+    return replace(result, notes=[*result.notes, *manifest.notes], untied=manifest.untied)
 
 
 def require_limits(worst: int, max_memory: int | None) -> None:

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from wideberth.checks.claims import Claim
 
 
+_IF_TIED = "satisfied if both tables are of one release"
+
+
 @dataclass(frozen=True)
 class GroupReport:
     """One group as a principle judges it."""
@@ -105,7 +108,8 @@ class CheckResult:
     Rows of a group must be published with the same quasi-identifiers. If they are not (`uneven`),
     whoever knows these tells the rows apart, and no principle is of use. Principles count rows; if
     an identifier repeats (`people`), rows are no people, and the result is false in a condition
-    even where every principle is satisfied by rows.
+    even where every principle is satisfied by rows. So it is if nothing says that the two tables of
+    an anatomy are of one release (`untied`): groups of one beside values of another say nothing.
     """
 
     rows: int
@@ -116,6 +120,7 @@ class CheckResult:
     squares: int = field(repr=False)
     uneven: Uneven | None = None
     people: People | None = None
+    untied: str | None = None
 
     @property
     def satisfied(self) -> bool:
@@ -124,14 +129,20 @@ class CheckResult:
 
     @property
     def verdict(self) -> str:
-        """The result in words: "satisfied", "not satisfied" or "satisfied by rows only"."""
+        """The result in words.
+
+        "satisfied", "not satisfied", "satisfied by rows only" or "satisfied if both tables are of
+        one release".
+        """
         if not self.satisfied:
             return "not satisfied"
-        return "satisfied" if self.people is None else "satisfied by rows only"
+        if self.people is not None:
+            return "satisfied by rows only"
+        return "satisfied" if self.untied is None else _IF_TIED
 
     def __bool__(self) -> bool:
-        """Return whether the table satisfies every principle, and no identifier repeats."""
-        return self.satisfied and self.people is None
+        """Return whether the table satisfies every principle, and nothing makes that doubtful."""
+        return self.satisfied and self.people is None and self.untied is None
 
     def __getstate__(self) -> dict[str, Any]:
         """Keep the table of groups, but not what it was made from."""
@@ -164,6 +175,7 @@ class CheckResult:
             "uneven": None if self.uneven is None else self.uneven.to_dict(),
             "principles": [report.to_dict(show_rows=show_rows) for report in self.principles],
             "notes": self.notes,
+            **({} if self.untied is None else {"untied": self.untied}),
         }
 
     def _repr_html_(self) -> str:

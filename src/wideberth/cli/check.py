@@ -152,6 +152,8 @@ def check(
     A manifest beside TABLE has its checksum: a table that differs from it is refused, and so are
     two tables of different releases.
 
+    Without a manifest, nothing ties two tables together, and the code is 3.
+
     Exit code 0 if all principles are satisfied, 3 if not. Principles count rows: if an identifier
     repeats, as in a table of visits, the code is 3 as well, whatever they say, unless the policy or
     --rows-are-people says that every row is a different person.
@@ -211,7 +213,8 @@ def check(
                 for name, path in others.items():
                     known[name] = read_if_path(path, options)
                 result = run(frame, **known)
-        result = replace(result, notes=[*result.notes, *manifest.notes])
+        notes = [*result.notes, *manifest.notes]
+        result = replace(result, notes=notes, untied=manifest.untied)
         found = [report.claims(worst) if claims else [] for report in result.principles]
     if form == "json":
         content = result.to_dict(show_rows=show_rows)
@@ -287,8 +290,15 @@ def render(
                 "rows may be one person.\n  try: " + result.people.hint()
             )
         )
+    if result.untied is not None:
+        parts.append(
+            Text(
+                "Groups of one release beside values of another protect nobody.\n  try: put the "
+                "release's manifest beside them, or make the release again"
+            )
+        )
     closing = (
-        f"{no} satisfied by rows only: {_many(len(result.principles), 'principle')}"
+        f"{no} {result.verdict}: {_many(len(result.principles), 'principle')}"
         if result.satisfied and not result
         else f"{yes} satisfied: {_many(len(result.principles), 'principle')}"
         if result.satisfied

@@ -65,10 +65,17 @@ class Comparison:
     @property
     def notes(self) -> list[str]:
         """What a reader must know of the manifest."""
-        if self.path is None and len(self.files) > 1:
-            both = " and ".join(self.files)
-            return [f"there is no {MANIFEST}: nothing says that {both} are of one release"]
+        if self.untied is not None:
+            return [self.untied]
         return [self._unread] if self.path is not None and self.told is None else []
+
+    @property
+    def untied(self) -> str | None:
+        """That nothing ties two files together, if so."""
+        if self.path is not None or len(self.files) < 2:
+            return None
+        both = " and ".join(self.files)
+        return f"there is no {MANIFEST}: nothing says that {both} are of one release"
 
     @property
     def matches(self) -> bool | None:

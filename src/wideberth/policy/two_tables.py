@@ -6,6 +6,7 @@ values and how many of its rows hold each. Which row holds which is what nobody 
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -172,7 +173,8 @@ def join(
     frame, back = load_table(quasi, options)
     other, _ = load_table(sensitive, options)
     together = AnatomyTables.of(frame, other, group)
-    compare(quasi, sensitive)
+    for note in compare(quasi, sensitive).notes:
+        warnings.warn(note, io.TableWarning, stacklevel=2)
     joined = together.joined()
     # What comes from a file of text is text, or whole numbers.
     return back(pl.DataFrame([as_string(s) for s in with_numbers(joined, joined.columns)]))
