@@ -258,7 +258,7 @@ def run_audit(
         findings += judge_attribute(on, known, counsel)
         if given.counted is not None and original is not None:
             one = next(one for one in sensed if one.name == on)
-            findings += judge_foreign_values(on, *foreign_values(one, published, laid.groups))
+            findings += judge_foreign_values(on, *foreign_values(one, published, audit_work.groups))
         findings += judge_mixture(on, known, covering, counsel, sampled=sampled)
     findings += [*judge_disclosures(disclosures), *determined]
     findings += [*traces, *combine_releases(taken, others), *audit_swaps(taken, asked=swaps)]

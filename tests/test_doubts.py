@@ -1,4 +1,4 @@
-"""What a review of the first version's corrections left open."""
+"""Tables in doubt: wide ones, halves of two releases, texts that look like numbers."""
 
 from __future__ import annotations
 
