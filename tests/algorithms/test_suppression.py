@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import wideberth as wb
 from tests import naive, samples
+from tests.effort import examples
 from wideberth.algorithms.demand import Demand
 from wideberth.algorithms.suppression import suppress
 from wideberth.core.codes import encode
@@ -46,7 +47,7 @@ def rng() -> np.random.Generator:
 
 @pytest.mark.parametrize("name", LEAST)
 @given(data=st.data())
-@settings(max_examples=60)
+@examples(60, 20)
 def test_fewest_rows(name, data):
     cls = lookup(name)
     sample = data.draw(
@@ -256,7 +257,7 @@ ALONE = [cls for cls in iterate() if cls.needs != "population"]
 
 @pytest.mark.parametrize("cls", ALONE, ids=lambda cls: cls.name)
 @given(data=st.data())
-@settings(max_examples=25)
+@examples(25, 8)
 def test_refusals_count_rows_truly(cls, data):
     sample = data.draw(samples.samples(cls, rows=6, groups=1))
     judge([(data.draw(samples.principles(cls, sample)), sample)])
@@ -267,7 +268,7 @@ SIMPLE = [cls for cls in ALONE if cls.needs in ("size", "values", "numbers", "di
 
 @pytest.mark.parametrize("cls", SIMPLE, ids=lambda cls: cls.name)
 @given(data=st.data())
-@settings(max_examples=8)
+@examples(8, 5)
 def test_refusals_beside_another_demand(cls, data):
     """On the same attribute, and on another one."""
     sample = data.draw(samples.samples(cls, rows=6, kinds=("integers",), groups=1))

@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import wideberth as wb
 from tests import samples
+from tests.effort import examples
 from wideberth import io
 from wideberth.checks.advise import Advice, AdvisedAttribute
 from wideberth.checks.advise_large import advice_on
@@ -50,7 +51,7 @@ def counted(sample: samples.Sample) -> tuple[Column, Any]:
 
 @each_told
 @given(data=st.data())
-@settings(max_examples=40)
+@examples(40, 13)
 def test_limits_and_refusals_of_every_principle(cls: type[Principle], data: st.DataObject) -> None:
     sample = data.draw(samples.samples(cls, rows=9, groups=1))
     principle = data.draw(samples.principles(cls, sample))
@@ -80,7 +81,7 @@ def test_counts_of_something_else_are_refused() -> None:
 
 
 @given(st.integers(0, 2**32), st.booleans(), st.sampled_from([3, 60, 10**6]))
-@settings(max_examples=15)
+@examples(15, 5)
 def test_few_and_many_rows_are_spaced_alike(seed: int, relative: bool, spread: int) -> None:
     """Numbers are looked at instead of rows, if rows would take too much memory."""
     rng = np.random.default_rng(seed)

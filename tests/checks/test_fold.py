@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import wideberth as wb
+from tests.effort import examples
 from tests.laws.test_laws import SizeCap
 from tests.samples import bound, principles, samples
 from wideberth.checks.check import PrincipleVerdict
@@ -46,7 +47,7 @@ def drawn(cls: type[Principle], data: st.DataObject) -> tuple[CodedDemand, pl.Da
 
 
 @each
-@settings(max_examples=100, deadline=None)
+@examples(100, 33)
 @given(data=st.data())
 def test_folding_blocks_is_judging_the_whole(cls: type[Principle], data: st.DataObject) -> None:
     question, keys, groups = drawn(cls, data)
@@ -66,7 +67,7 @@ def test_folding_blocks_is_judging_the_whole(cls: type[Principle], data: st.Data
 
 
 @each
-@settings(max_examples=20, deadline=None)
+@examples(20, 6)
 @given(data=st.data())
 def test_a_question_survives_a_journey(cls: type[Principle], data: st.DataObject) -> None:
     question, keys, groups = drawn(cls, data)
@@ -74,7 +75,7 @@ def test_a_question_survives_a_journey(cls: type[Principle], data: st.DataObject
     assert PartialVerdict.of(there, groups, keys, 3) == PartialVerdict.of(question, groups, keys, 3)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200, 50)
 @given(data=st.data())
 def test_a_stream_is_cut_between_groups(data: st.DataObject) -> None:
     """However entries arrive, blocks hold whole groups, with the histograms of their rows."""

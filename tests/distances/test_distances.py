@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import assume, example, given, settings
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from tests import naive
+from tests.effort import examples
 from tests.samples import hierarchy
 from wideberth import distances
 from wideberth.core import memory
@@ -149,7 +150,7 @@ def assert_large_groups_agree(near: PairwiseSimilarity, groups: Groups, crowds: 
 
 
 @pytest.mark.parametrize("kind", VALUES)
-@settings(max_examples=60)
+@examples(60, 20)
 @given(data=st.data())
 def test_a_distance_and_its_twin(kind: str, data: st.DataObject) -> None:
     values = data.draw(VALUES[kind])
@@ -161,7 +162,7 @@ def test_a_distance_and_its_twin(kind: str, data: st.DataObject) -> None:
     assert_all_agree(coded(values), kind, epsilon, expected(values, kind, epsilon))
 
 
-@settings(max_examples=40)
+@examples(40, 13)
 @given(data=st.data())
 def test_numbers_and_decimals_are_vectors_of_length_one(data: st.DataObject) -> None:
     """A single number column, whatever its type."""
@@ -277,7 +278,7 @@ def test_ties_of_long_decimals_are_decided_as_they_are_written(kind: str) -> Non
             assert_all_agree(column, kind, epsilon, expected(values, kind, epsilon))
 
 
-@settings(max_examples=30)
+@examples(30, 10)
 @example([(1, 1), (10**9, 10**9 + 1)], 1)
 @example([(3, 4), (4, 3), (5, 0), (6, 8), (-3, -4), (4, -3)], 2)
 @given(vectors(whole), st.integers(0, 20))
@@ -306,7 +307,7 @@ def test_trees_have_matrices_too(values: list[str], twice: int) -> None:
 
 
 @pytest.mark.parametrize("kind", [k for k in VALUES if k != "discrete"])
-@settings(max_examples=30)
+@examples(30, 10)
 @given(data=st.data())
 def test_distances_to_show(kind: str, data: st.DataObject) -> None:
     values = [*data.draw(VALUES[kind]), None]

@@ -18,12 +18,13 @@ from unittest import mock
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import wideberth as wb
 from tests import naive
 from tests.cases import LISTS, Case, Wish, cases, climbing, wish
+from tests.effort import examples
 from tests.laws.test_laws import SizeCap
 from tests.samples import expected, hierarchy
 from wideberth.algorithms.mondrian import assignment, split
@@ -242,7 +243,7 @@ def draw_case(data: st.DataObject, wishes: list[Wish]) -> Case:
 
 
 @each
-@settings(max_examples=12)
+@examples(12, 6)
 @given(data=st.data())
 def test_one_principle(cls: type[Principle], data: st.DataObject) -> None:
     case = draw_case(data, wish(cls))
@@ -251,7 +252,7 @@ def test_one_principle(cls: type[Principle], data: st.DataObject) -> None:
 
 
 @each_list
-@settings(max_examples=8)
+@examples(8, 4)
 @given(data=st.data())
 def test_lists(name: str, data: st.DataObject) -> None:
     case = draw_case(data, EVERY[name])
@@ -260,7 +261,7 @@ def test_lists(name: str, data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("cuts", CUTS)
-@settings(max_examples=8)
+@examples(8, 4)
 @given(data=st.data())
 def test_larger_tables(cuts: str, data: st.DataObject) -> None:
     case = data.draw(cases(EVERY[data.draw(st.sampled_from([*LISTS]))], rows=60))
@@ -269,7 +270,7 @@ def test_larger_tables(cuts: str, data: st.DataObject) -> None:
 
 
 @each
-@settings(max_examples=4)
+@examples(4, 3)
 @given(data=st.data())
 def test_the_order_of_rows_decides_nothing(cls: type[Principle], data: st.DataObject) -> None:
     case = draw_case(data, wish(cls))
@@ -287,7 +288,7 @@ def test_the_order_of_rows_decides_nothing(cls: type[Principle], data: st.DataOb
 
 
 @pytest.mark.parametrize("name", [*EVERY, *(cls.name for cls in SINGLE)])
-@settings(max_examples=8)
+@examples(8, 4)
 @given(data=st.data())
 def test_the_lattice(name: str, data: st.DataObject) -> None:
     """One level for all, with suppression and local rounds; or a refusal that is right."""
@@ -412,7 +413,7 @@ def matched(case: Case, cuts: str) -> wb.Release | None:
 
 
 @pytest.mark.parametrize("name", INTRICATE)
-@settings(max_examples=4)
+@examples(4, 3)
 @given(data=st.data())
 def test_matching(name: str, data: st.DataObject) -> None:
     case = draw_case(data, INTRICATE[name])
@@ -480,7 +481,7 @@ def test_dealing_by_rank_withstands_every_swap() -> None:
 
 
 @pytest.mark.parametrize("name", EVERY)
-@settings(max_examples=5)
+@examples(5, 3)
 @given(data=st.data())
 def test_suppression(name: str, data: st.DataObject) -> None:
     case = draw_case(data, EVERY[name])

@@ -8,10 +8,11 @@ from math import floor, isfinite
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests import naive
+from tests.effort import examples
 from tests.samples import bound, expected, principles, samples
 from wideberth.errors import ParameterError
 from wideberth.principles import Principle, iterate
@@ -25,7 +26,7 @@ def test_every_principle_has_a_twin() -> None:
 
 
 @each
-@settings(max_examples=100)
+@examples(100, 33)
 @given(data=st.data())
 def test_satisfies(cls: type[Principle], data: st.DataObject) -> None:
     table = data.draw(samples(cls))
@@ -44,7 +45,7 @@ def test_satisfies(cls: type[Principle], data: st.DataObject) -> None:
     [cls for cls in OURS if cls.needs != "population"],
     ids=lambda cls: cls.name,
 )
-@settings(max_examples=60)
+@examples(60, 20)
 @given(data=st.data())
 def test_feasible_tries_all_partitions(cls: type[Principle], data: st.DataObject) -> None:
     table = data.draw(samples(cls, rows=6, groups=1))
@@ -59,7 +60,7 @@ def test_feasible_tries_all_partitions(cls: type[Principle], data: st.DataObject
 
 
 @each
-@settings(max_examples=100)
+@examples(100, 33)
 @given(data=st.data())
 def test_achieved_is_the_strongest_that_satisfies(
     cls: type[Principle], data: st.DataObject

@@ -15,7 +15,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import wideberth as wb
@@ -32,6 +32,7 @@ from tests.algorithms.test_anatomy import (
     sound,
     table,
 )
+from tests.effort import examples
 from wideberth import datasets, io
 from wideberth.algorithms.anatomy import AnatomyGroups
 from wideberth.hierarchy import parse_spec
@@ -420,7 +421,7 @@ def test_larger_groups_of_a_principle_that_permits_any():
 
 @pytest.mark.parametrize("balanced", [True, False], ids=["equal depth", "any depth"])
 @given(data=st.data())
-@settings(max_examples=40)
+@examples(40, 13)
 def test_larger_groups_cost_no_row(balanced, data):
     case = data.draw(cases(balanced))
     wish = data.draw(st.integers(1, 6))

@@ -39,7 +39,10 @@ def as_polars(frame):
     return pl.DataFrame(pl.from_arrow(frame.toArrow()))
 
 
-@pytest.fixture(scope="module", params=[60_000, pytest.param(600_000, marks=pytest.mark.nightly)])
+NIGHTLY = [pytest.param(rows, marks=pytest.mark.nightly) for rows in (60_000, 600_000)]
+
+
+@pytest.fixture(scope="module", params=[20_000, *NIGHTLY])
 def people(request, spark, tmp_path_factory):
     """Incomes in single units, in several files."""
     table = datasets.sal(request.param, seed=8)

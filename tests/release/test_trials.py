@@ -8,10 +8,11 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import wideberth as wb
+from tests.effort import examples
 from wideberth.principles import make, parse
 from wideberth.release import trials
 
@@ -198,7 +199,7 @@ ASKED = st.sampled_from(
 
 
 @given(TABLES, ASKED)
-@settings(max_examples=12, deadline=None)
+@examples(12, 5)
 def test_what_was_tried_is_true(table, principles):
     asked = {"quasi": "age", "sensitive": "pay", "seed": 1}
     try:

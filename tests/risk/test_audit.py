@@ -7,10 +7,11 @@ from fractions import Fraction
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import wideberth as wb
+from tests.effort import examples
 from wideberth import datasets
 from wideberth.errors import ParameterError, PolicyError, TableError
 
@@ -70,7 +71,7 @@ def faced_by(person, release: pl.DataFrame) -> list[int]:
 
 
 @given(people, st.integers(0, 12), st.integers(2, 4))
-@settings(max_examples=25, deadline=None)
+@examples(25, 8)
 def test_what_covers_a_victim_is_as_counted_one_by_one(rows, epsilon, m):
     table = table_of(rows)
     principles = [f"epsilon-m:epsilon={epsilon},m={m}"]
@@ -114,7 +115,7 @@ def test_what_covers_a_victim_is_as_counted_one_by_one(rows, epsilon, m):
 
 
 @given(people, st.integers(1, 8), st.integers(2, 3))
-@settings(max_examples=15, deadline=None)
+@examples(15, 5)
 def test_under_stab_any_mixture_keeps_the_bound(rows, delta, l):  # noqa: E741
     table = table_of(rows)
     try:

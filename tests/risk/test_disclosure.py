@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import wideberth as wb
 from tests import naive
+from tests.effort import examples
 from tests.everyday import renamed, unsafe
 from wideberth import datasets
 from wideberth.core.groups import Groups
@@ -58,7 +59,7 @@ def same(risk: Risk, shares: list[Fraction]) -> None:
 
 
 @given(PEOPLE, st.integers(1, 4))
-@settings(max_examples=40, deadline=None)
+@examples(40, 13)
 def test_shares_are_as_counted_one_by_one(rows: list[Any], k: int) -> None:
     table = pl.DataFrame(rows, schema=["age", "sex", "ward"], orient="row")
     quasi = ["age", "sex", "ward"]
@@ -92,7 +93,7 @@ def test_shares_are_as_counted_one_by_one(rows: list[Any], k: int) -> None:
 
 
 @given(PEOPLE, st.integers(1, 4))
-@settings(max_examples=40, deadline=None)
+@examples(40, 13)
 def test_without_the_original_people_are_drawn_who_fit(rows: list[Any], k: int) -> None:
     table = pl.DataFrame(rows, schema=["age", "sex", "ward"], orient="row")
     quasi = ["age", "sex", "ward"]

@@ -16,10 +16,11 @@ import numpy as np
 import polars as pl
 import pytest
 from click.testing import CliRunner
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import wideberth as wb
+from tests.effort import examples
 from wideberth import datasets
 from wideberth.cli.metrics import metrics
 from wideberth.errors import ParameterError, TableError
@@ -495,7 +496,7 @@ RANDOM: dict[str, Any] = {
 }
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60, 20)
 @given(releases(), st.randoms(use_true_random=False))
 def test_metrics_lie_in_their_ranges_whatever_the_order(
     drawn: tuple[pl.DataFrame, pl.DataFrame], random: Any
@@ -520,7 +521,7 @@ def test_metrics_lie_in_their_ranges_whatever_the_order(
         assert figure.by_attribute == pytest.approx(found.figures[name].by_attribute)
 
 
-@settings(deadline=None, max_examples=40)
+@examples(40, 13)
 @given(releases())
 def test_divergence_against_all_cells(drawn: tuple[pl.DataFrame, pl.DataFrame]) -> None:
     """Add up the estimate over the whole domain, cell by cell."""

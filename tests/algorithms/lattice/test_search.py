@@ -23,7 +23,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from tests import naive
+from tests import effort, naive
 from tests.cases import LISTS, Case, Wish, climbing, wish
 from tests.laws.test_releases import OTHERS, OWN, SINGLE, twin
 from tests.samples import Sample, principles, sample, samples
@@ -74,7 +74,7 @@ INTERPRETED = bool(numba.config.DISABLE_JIT)
 compiled_only = pytest.mark.skipif(INTERPRETED, reason="too many rows for the interpreter")
 # Hashes wrap around.
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
-EXAMPLES = 2 if INTERPRETED else 8
+EXAMPLES = 2 if INTERPRETED else 8 if effort.ALL else 4
 
 PLENTY = 2**24  # bytes
 EVERY: dict[str, list[Wish]] = {**LISTS, **OTHERS, **OWN}

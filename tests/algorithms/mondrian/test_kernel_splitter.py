@@ -20,7 +20,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from tests import naive
+from tests import effort, naive
 from tests.cases import LISTS, Case, Wish, cases, rule_for, wish
 from tests.samples import Sample, sample
 from wideberth import datasets
@@ -41,7 +41,7 @@ from wideberth.principles import Principle, iterate, parse
 
 INTERPRETED = bool(numba.config.DISABLE_JIT)
 compiled_only = pytest.mark.skipif(INTERPRETED, reason="too many rows for the interpreter")
-EXAMPLES = 2 if INTERPRETED else 8
+EXAMPLES = 2 if INTERPRETED else 8 if effort.ALL else 4
 
 #: Those that kernels know; searching for partitions has no compiled form.
 KNOWN = [cls for cls in iterate() if cls.needs not in ("distance", "several", "population")]

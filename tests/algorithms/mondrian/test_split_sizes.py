@@ -14,13 +14,14 @@ from unittest import mock
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import wideberth as wb
 from tests import naive
 from tests.algorithms.mondrian.test_kernel_splitter import check_same, engine, silent
 from tests.algorithms.test_suppression import is_true
+from tests.effort import examples
 from tests.engines.spark.emulation import emulated, groups_of
 from tests.laws.test_releases import either_engine
 from wideberth.algorithms.demand import Demand
@@ -228,7 +229,7 @@ reaches = st.one_of(
 )
 
 
-@settings(max_examples=30)
+@examples(30, 10)
 @given(crowded, reaches, st.integers(2, 4), st.integers(1, 6), st.sampled_from(["best", "paper"]))
 def test_the_compiled_engine_finds_the_same(
     pay: list[int], reach: str, m: int, more: int, cuts: str
@@ -240,7 +241,7 @@ def test_the_compiled_engine_finds_the_same(
 tests_beside = ["alpha-k:alpha=1,k=5", "distinct-l:l=4", "frequency-l:l=3", "entropy-l:l=3.5"]
 
 
-@settings(max_examples=30)
+@examples(30, 10)
 @given(crowded, reaches, st.integers(2, 4), st.integers(1, 6), st.sampled_from(tests_beside))
 def test_the_compiled_engine_finds_the_same_beside_tests(
     pay: list[int], reach: str, m: int, more: int, beside: str
@@ -262,7 +263,7 @@ def test_both_ways_of_dealing_occur(beside: list[str]) -> None:
     assert found >= ({-1} if beside else {1, -1})
 
 
-@settings(max_examples=60)
+@examples(60, 20)
 @given(crowded, reaches, st.integers(2, 4), st.integers(1, 6), st.sampled_from([3, 4096]))
 def test_histograms_tell_the_same(pay: list[int], reach: str, m: int, more: int, few: int) -> None:
     task = task_of(pay, [f"epsilon-m:{reach},m={m}", f"k-anonymity:k={m + more}"])
@@ -279,7 +280,7 @@ def test_histograms_tell_the_same(pay: list[int], reach: str, m: int, more: int,
 # ---- impossible, or not found
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40, 13)
 @given(
     st.lists(st.integers(0, 6), min_size=2, max_size=8),
     st.integers(0, 3),
@@ -420,7 +421,7 @@ def test_rows_that_might_be_left_out_prove_nothing(memory: str | None, tmp_path:
 small = st.lists(st.integers(0, 6), min_size=3, max_size=7)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60, 20)
 @given(small, st.integers(0, 2), st.integers(2, 3), st.integers(1, 2), st.sampled_from([0, 3, 6]))
 def test_what_is_said_of_rows_to_leave_out(
     pay: list[int], epsilon: int, m: int, more: int, tenths: int

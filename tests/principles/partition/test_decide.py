@@ -18,7 +18,7 @@ import numba
 import numpy as np
 import pytest
 
-from tests import naive
+from tests import effort, naive
 from wideberth.algorithms.mondrian import blocks
 from wideberth.core.exact import Bools, Ints
 from wideberth.principles.partition import decide as deciding
@@ -238,9 +238,9 @@ def test_answers_against_the_truth(exact: bool, most: float, record_property: An
 
 
 def test_cp_sat_agrees_with_the_truth() -> None:
-    """Row by row, on all the tables: so the answers above were right by CP-SAT as well."""
+    """Row by row, at night on all the tables: so the answers above are right by CP-SAT as well."""
     oracle = Together()
-    for one, relation, codes, possible in judged():
+    for one, relation, codes, possible in judged()[:: 1 if effort.ALL else 5]:
         assert oracle.possible(one, relation.near[np.ix_(codes, codes)]) == possible
 
 

@@ -13,11 +13,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import wideberth as wb
 from tests import naive
+from tests.effort import examples
 from tests.samples import Sample, bound, hierarchy, sample
 from wideberth import distances
 from wideberth.core.exact import Ints, fraction
@@ -210,7 +211,7 @@ def check_sound(found: ScatterResult, case: Case) -> None:
 # ---- conflicts
 
 
-@settings(max_examples=200)
+@examples(200, 50)
 @given(cases(10))
 @example(Case(PATH, ["R", "X", "a", "a", None, "b", None, "Y1"], 1, 2))
 def test_similar_classes_are_those_at_distance_e_or_less(case: Case) -> None:
@@ -228,7 +229,7 @@ def test_similar_classes_are_those_at_distance_e_or_less(case: Case) -> None:
             assert (member[other] in row) == near
 
 
-@settings(max_examples=150)
+@examples(150, 37)
 @given(cases(10))
 @example(Case(STAR, ["X", "X1", "a", "b", "R", "Y", "Z"], 1, 2))
 def test_a_class_holds_twins_only(case: Case) -> None:
@@ -250,7 +251,7 @@ def test_leaves_below_one_node_are_one_class_where_similarity_reaches_two_steps(
     assert len(Case(parents, ["x", "y"], 1, 2).conflicts().count) == 1
 
 
-@settings(max_examples=120)
+@examples(120, 30)
 @given(cases(9))
 def test_classes_no_deeper_are_a_clique_and_the_fullest_is_among_them(case: Case) -> None:
     conflicts = case.conflicts()
@@ -260,7 +261,7 @@ def test_classes_no_deeper_are_a_clique_and_the_fullest_is_among_them(case: Case
     assert conflicts.fullest == fullest_of(case.similar())[-1]
 
 
-@settings(max_examples=120)
+@examples(120, 30)
 @given(cases(9))
 @example(Case(STAR, ["b", "b", "a", "a", "c", "d", "d", "d", None], 2, 2))
 def test_the_most_rows_without_a_larger_clique(case: Case) -> None:
@@ -285,7 +286,7 @@ def test_the_most_rows_without_a_larger_clique(case: Case) -> None:
 # ---- proofs
 
 
-@settings(max_examples=150)
+@examples(150, 37)
 @given(cases(8))
 @example(Case(STAR, ["b", "a", "c", "d"], 2, 2))
 def test_trying_all_ways_finds_what_trying_all_partitions_does(case: Case) -> None:
@@ -294,7 +295,7 @@ def test_trying_all_ways_finds_what_trying_all_partitions_does(case: Case) -> No
     _check_proof(tree_conflicts.exhaustive(conflicts, case.smallest), case, fewest)
 
 
-@settings(max_examples=100)
+@examples(100, 33)
 @given(cases(8))
 @example(Case(STAR, ["b", "a", "c", "d"], 2, 2))
 def test_the_solver_proves_the_same(case: Case) -> None:
@@ -309,7 +310,7 @@ def test_the_solver_proves_the_same(case: Case) -> None:
         assert fewest == len(case.values)
 
 
-@settings(max_examples=100)
+@examples(100, 33)
 @given(cases(8))
 @example(Case(STAR, ["b", "a", "c", "d"], 2, 2))
 def test_without_it_the_same_groups_are_found(case: Case) -> None:
@@ -373,7 +374,7 @@ def _check_proof(proof: tree_conflicts.PackingProof, case: Case, fewest: int) ->
 # ---- the solver
 
 
-@settings(max_examples=200)
+@examples(200, 50)
 @given(cases(8))
 @example(Case(PATH, ["a", "b", "c"], 2, 2))
 @example(Case(STAR, ["b", "a", "c", "d"], 2, 2))
@@ -446,7 +447,7 @@ def test_what_cannot_be_proven_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (found.at_least, found.left_out) == (0, 1)
 
 
-@settings(max_examples=100)
+@examples(100, 33)
 @given(cases(20), st.randoms(use_true_random=False))
 def test_how_many_are_left_out_rests_on_the_values_alone(case: Case, random: Any) -> None:
     """Neither the generator nor the order of the rows has a say in it, class by class."""
@@ -477,7 +478,7 @@ def test_who_of_similar_twins_is_left_out_is_chance() -> None:
         assert case.scatter(7).labels.tolist() == case.scatter(7).labels.tolist()
 
 
-@settings(max_examples=100)
+@examples(100, 33)
 @given(cases(12), st.lists(st.sampled_from(tree_conflicts.SEARCH_METHODS), min_size=1, unique=True))
 def test_each_way_by_itself_is_sound(case: Case, ways: list[str]) -> None:
     """And none leaves out fewer than all of them together."""
@@ -597,7 +598,7 @@ def test_similar_classes_of_a_large_tree() -> None:
 # ---- the rule
 
 
-@settings(max_examples=150)
+@examples(150, 37)
 @given(cases(9))
 @example(Case(PATH, ["a", "b", "c"], 2, 2))
 @example(Case(PATH, ["a", "b", "c", None], 2, 2))
