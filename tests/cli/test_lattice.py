@@ -110,7 +110,7 @@ def test_a_narrow_terminal(run, monkeypatch):
 
 
 def test_too_many_nodes_to_list(run, monkeypatch):
-    for module in ("latticing", "algorithms.lattice.generalizing"):
+    for module in ("release.lattice", "algorithms.lattice.generalize"):
         monkeypatch.setattr(f"wideberth.{module}.LISTED", 10)
     outcome = run(*LATTICE, "--max-seconds", "60")
     assert outcome.code == 0

@@ -49,7 +49,7 @@ def test_a_policy_is_not_nested_without_end(text: str, tmp_path: Path) -> None:
 def test_nor_is_one_that_the_app_is_given(text: str) -> None:
     policies = pytest.importorskip("wideberth.ui.policy_forms")
     with pytest.raises(PolicyError, match="nested too deeply"):
-        policies.read(text.encode())
+        policies.read_policy_text(text.encode())
 
 
 def test_brackets_and_dots_in_texts_are_no_nesting() -> None:
