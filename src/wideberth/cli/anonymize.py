@@ -16,6 +16,7 @@ from wideberth.cli.options import (
     SETTINGS,
     EngineOptions,
     bucket_option,
+    chosen_engine,
     console,
     echo_json,
     engine_options,
@@ -24,7 +25,6 @@ from wideberth.cli.options import (
     progress_display,
     table_options,
 )
-from wideberth.cli.options import chosen_engine as chosen_engine
 from wideberth.cli.release_options import (
     ReleaseArguments,
     certainty,
